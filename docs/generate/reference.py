@@ -40,6 +40,7 @@ ROOMS = {
 MODULES = {
     "estimation": "Estimation",
     "chaos": "Indicators of chaos",
+    "trajectory.convergence": "Errors and orders of convergence",
     "systems.constrained": "Momentum and attitude as matrices",
     "algebra.elliptic": "Elliptic functions",
     "events": "Events of a motion",
@@ -192,9 +193,8 @@ def api_page() -> str:
 def beside() -> list[str]:
     """Public names of packages that are not at the top and on no page of a module; first those that were at the top."""
     moved = [name for name in polhode._MOVED.values() if not inspect.ismodule(attrgetter(name)(polhode))]
-    rest = [
-        f"{home}.{name}" for home in ("systems", "methods", "trajectory") for name in getattr(polhode, home).__all__
-    ]
+    homes = ("systems", "methods", "trajectory", "runs", "checks")
+    rest = [f"{home}.{name}" for home in homes for name in getattr(polhode, home).__all__]
     return [
         name for name in dict.fromkeys([*moved, *rest])
         if name.rpartition(".")[0] not in (*MODULES, "errors") and name.rpartition(".")[2] not in polhode.__all__

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import importlib
 
-from polhode.errors import unknown_name
-from polhode_papers.study import Study
+from polhode_papers.study import Study, unknown
 
 STUDIES = {
     "krysl2006": "Dynamically equivalent implicit algorithms for rigid body rotations",
@@ -34,7 +33,7 @@ def study(name: str) -> Study:
         Unknown name; the message suggests the closest.
     """
     if name not in STUDIES:
-        raise unknown_name("study", name, STUDIES)
+        raise unknown("study", name, STUDIES)
     definition = importlib.import_module(f"polhode_papers.{name}").STUDY
     assert isinstance(definition, Study)
     return definition

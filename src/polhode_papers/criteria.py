@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import beta
 
-from polhode.trajectory.convergence import asymptotic, observed_order
+import polhode as ph
 from polhode_papers.study import Check
 
 MOST_TOLERANCE, MOST_FACTOR = 0.5, 2.0
@@ -104,9 +104,9 @@ def order_within(steps: Any, errors: Any, order: float, tolerance: float = 0.1, 
         Errors not above this are ignored (round-off).
     """
     h, e = np.asarray(steps, dtype=float), np.asarray(errors, dtype=float)
-    judged = order_is(observed_order(h, e, floor), order, tolerance)
+    judged = order_is(ph.trajectory.convergence.observed_order(h, e, floor), order, tolerance)
     words = f"{judged.criterion}, over {POINTS} steps or more; undecided where fewer tell"
-    if asymptotic(h, e, floor).sum() >= POINTS:
+    if ph.trajectory.convergence.asymptotic(h, e, floor).sum() >= POINTS:
         return Check(words, judged.measured, judged.true)
     used = [k for k in np.argsort(h) if np.isfinite(e[k]) and e[k] > max(floor, 0.0)]
     steepest = float((np.diff(np.log(e[used])) / np.diff(np.log(h[used]))).max(initial=-np.inf))

@@ -1,16 +1,22 @@
-"""Plots shared by the studies, in the style of ``polhode.plots.style``."""
+"""Plots shared by the studies, in the style ``polhode.plots.style``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import matplotlib.style
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
-from polhode.plots.style import COLOURS, GREY, INK, MARKERS
+STYLE = ("polhode.plots.style", {"legend.frameon": True})
+"""What every figure is drawn in."""
+with matplotlib.style.context(STYLE[0]):
+    COLOURS = tuple(matplotlib.rcParams["axes.prop_cycle"].by_key()["color"])
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK = COLOURS
+GREY, FAINT, MARKERS = "#8a8a8a", "#d9d9d9", "osD^vPX"
 
 
 def canvas(rows: int, columns: int, width: float = 9.0, height: float = 4.2, **shared: Any) -> tuple[Picture, Any]:

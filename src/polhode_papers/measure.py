@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from polhode import integrate
-from polhode.errors import StepFailed, unwarned
-from polhode.systems import System
-from polhode.trajectory.convergence import errors_between, observed_order
+import polhode as ph
 from polhode_papers.study import Reporter
 
 REFERENCE = ("mkrk:gauss8", "mkrk:cv8")
@@ -22,12 +21,21 @@ NORMS = {"angular_momentum_error": "body momentum", "attitude_error": "attitude"
 """Errors at the end of a run: body angular momentum (2-norm) and attitude matrix (2-norm)."""
 
 
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """Suppress warnings about energy and coarse steps: a study measures errors itself."""
+    with warnings.catch_warnings():
+        for kind in (ph.errors.EnergyWarning, ph.errors.CoarseStepWarning):
+            warnings.simplefilter("ignore", kind)
+        yield
+
+
 @unwarned()
-def attempt(system: System, method: str, **run: Any) -> tuple[xr.Dataset, str]:
+def attempt(system: ph.systems.System, method: str, **run: Any) -> tuple[xr.Dataset, str]:
     """Integrate; return the trajectory as far as it got, and ``completed`` or the reason and step of the failure."""
     try:
-        return integrate(system, method, **run), "completed"
-    except StepFailed as failure:
+        return ph.integrate(system, method, **run), "completed"
+    except ph.errors.StepFailed as failure:
         return failure.trajectory, f"{type(failure).__name__} in step {failure.step}"
 
 
@@ -47,30 +55,30 @@ def whole(span: float, step: float) -> int:
 
 def errors(a: xr.Dataset, b: xr.Dataset) -> dict[str, float]:
     """2-norms of the differences of two states in body angular momentum and attitude matrix."""
-    value = errors_between(a, b)
+    value = ph.trajectory.convergence.errors_between(a, b)
     return {norm: float(value[norm]) for norm in NORMS}
 
 
 def observed_orders(data: xr.Dataset, norm: str) -> dict[str, float]:
     """Observed order of each method, over its asymptotic steps."""
     lines = zip(map(str, data.method.values), data[norm].values, strict=True)
-    return {label: observed_order(data.step.values, line) for label, line in lines}
+    return {label: ph.trajectory.convergence.observed_order(data.step.values, line) for label, line in lines}
 
 
 @unwarned()
 def reference(
-    system: System, initial: Mapping[str, Any], t_end: float, step: float
+    system: ph.systems.System, initial: Mapping[str, Any], t_end: float, step: float
 ) -> tuple[xr.Dataset, dict[str, float]]:
     """Final state by Gauss of order 8, and its distance from the explicit method of order 8 at half the step."""
     finals = []
     for method, h in zip(REFERENCE, (step, step / 2), strict=True):
         n = whole(t_end, h)
-        finals.append(integrate(system, method, step=h, t_end=t_end, every=n, **initial).isel(time=-1))
+        finals.append(ph.integrate(system, method, step=h, t_end=t_end, every=n, **initial).isel(time=-1))
     return finals[0], errors(finals[1], finals[0])
 
 
 def convergence(
-    system: System,
+    system: ph.systems.System,
     initial: Mapping[str, Any],
     methods: Mapping[str, str],
     steps: Sequence[float],

@@ -12,12 +12,11 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-import matplotlib
+import matplotlib.style
 import xarray as xr
 
-from polhode.errors import FileProblem
-from polhode.plots import style
-from polhode.trajectory.files import appearing_whole
+import polhode as ph
+from polhode_papers.drawing import STYLE
 from polhode_papers.study import VERDICTS, Check, Figure, Reporter, Study, Verdict
 
 
@@ -74,15 +73,22 @@ def reproduce(
             results.append(Result(figure, data, verdicts, remarks, pictures, tables, time.perf_counter() - begun))
             done(results[-1])
         report = target / (f"{figures[0].name}.md" if len(figures) == 1 else "report.md")
-        with appearing_whole(report) as draft:
-            draft.write_text(markdown(study, results, quick), encoding="utf-8")
+        whole(report, partial(Path.write_text, data=markdown(study, results, quick), encoding="utf-8"))
     except OSError as problem:
-        if isinstance(problem, FileProblem):
-            raise
-        raise FileProblem(
+        raise ph.errors.FileProblem(
             f"cannot write into {target}: {problem.strerror or problem}; choose another folder with -o"
         ) from problem
     return results, report
+
+
+def whole(path: Path, fill: Callable[[Path], Any]) -> Path:
+    """Have a file filled under another name, so that it appears whole."""
+    draft = path.with_name(f".{path.name}")
+    try:
+        fill(draft)
+        return draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _progress_of_figure(report_progress: Reporter, name: str, line: str) -> None:
@@ -97,16 +103,15 @@ def write_tables(data: xr.Dataset, folder: Path, stem: str) -> tuple[Path, ...]:
     paths: list[Path] = []
     for dims in sorted(groups, key=lambda dims: -data[groups[dims][0]].size):
         path = folder / (f"{stem}_by_{'_'.join(dims)}.csv" if paths else f"{stem}.csv")
-        with appearing_whole(path) as draft:
-            data[groups[dims]].to_dataframe().reset_index().to_csv(draft, index=False, float_format="%.10g")
-        paths.append(path)
+        table = data[groups[dims]].to_dataframe().reset_index()
+        paths.append(whole(path, partial(table.to_csv, index=False, float_format="%.10g")))
     return tuple(paths)
 
 
 def write_pictures(figure: Figure, data: xr.Dataset, folder: Path) -> tuple[Path, ...]:
     """Draw a figure and write its PNG files."""
-    with matplotlib.rc_context(style.RC):
-        return tuple(style.write(picture, folder / f"{stem}.png") for stem, picture in figure.draw(data).items())
+    with matplotlib.style.context(STYLE):
+        return tuple(whole(folder / f"{stem}.png", picture.savefig) for stem, picture in figure.draw(data).items())
 
 
 # ------------------------------------------------------------------ words

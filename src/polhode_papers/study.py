@@ -13,12 +13,14 @@ A part is a ``Check``: a criterion in words, fixed before the data are seen, and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from importlib import import_module
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from polhode.errors import unknown_name
+import polhode as ph
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -217,6 +219,12 @@ class Study:
     title: str
     figures: tuple[Figure, ...] = field(default_factory=tuple)
 
+    @classmethod
+    def of(cls, package: str, title: str, modules: str) -> Study:
+        """The study that a package is, of the figures in these modules of it."""
+        found = (vars(import_module(f"{package}.{name}")).values() for name in modules.split())
+        return cls(package.rpartition(".")[2], title, tuple(x for one in found for x in one if isinstance(x, Figure)))
+
     def figure(self, word: str) -> Figure:
         """Find a figure by ``fig1``, ``fig01``, ``fig3.1``, ``fig3_1`` or ``claims``.
 
@@ -225,15 +233,17 @@ class Study:
         InvalidInput
             Unknown name; the message suggests the closest.
         """
-        number_match = re.fullmatch(r"(?:figure|fig)0*(\d+)(?:[._]0*(\d+))?", word.lower())
         name = word.lower()
-        if number_match:
-            name = (
-                f"fig{int(number_match[1])}_{int(number_match[2])}"
-                if number_match[2]
-                else f"fig{int(number_match[1]):02d}"
-            )
+        if match := re.fullmatch(r"(?:figure|fig)0*(\d+)(?:[._]0*(\d+))?", name):
+            name = f"fig{match[1]}_{match[2]}" if match[2] else f"fig{int(match[1]):02d}"
         known = {figure.name: figure for figure in self.figures}
         if name not in known:
-            raise unknown_name(f"figure of {self.name!r}", word, known)
+            raise unknown(f"figure of {self.name!r}", word, known)
         return known[name]
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> ph.errors.InvalidInput:
+    """The error for an unknown name, which suggests the closest."""
+    close = " or ".join(map(repr, get_close_matches(name, known)))
+    hint = f"did you mean {close}?" if close else f"known: {', '.join(known)}"
+    return ph.errors.InvalidInput(f"unknown {what} {name!r}; {hint}")

@@ -19,7 +19,6 @@ from polhode.plots import work_precision
 from polhode.runs.compare import compare, compute_reference, fitting_steps, records
 from polhode.trajectory.convergence import (
     asymptotic,
-    attitude_angle,
     attitude_error,
     errors_between,
     observed_order,
@@ -40,7 +39,7 @@ def test_attitude_errors_against_matrices_and_scipy():
     R, S = (Rotation.from_quat(q[:, [1, 2, 3, 0]]) for q in (a, b))
     spectral = [np.linalg.svd(x - y, compute_uv=False)[0] for x, y in zip(R.as_matrix(), S.as_matrix(), strict=True)]
     np.testing.assert_allclose(attitude_error(a, b), spectral, rtol=1e-13)
-    np.testing.assert_allclose(attitude_angle(a, b), (R.inv() * S).magnitude(), rtol=1e-13)
+    np.testing.assert_allclose(ph.rotation.angle_between(a, b), (R.inv() * S).magnitude(), rtol=1e-13)
     np.testing.assert_allclose(attitude_error(a, -b), attitude_error(a, b), rtol=1e-13)
     assert attitude_error((1, 0, 0, 0), (0, 0, 1, 0)) == pytest.approx(2.0)
 

@@ -226,8 +226,8 @@ def test_growth_is_seen():
     counts = [10, 100, 1000, 10_000]
     assert roundoff.exponent(counts, [1.0, 1.0, 10.0, 100.0]) == pytest.approx(1.0)
 
-    def drifting(n, y):
-        y[:, L.ANGULAR :] *= (1.0 + 1e-12) ** n
+    def drifting(n, q, y):
+        return q, y * (1.0 + 1e-12) ** n
 
     found = roundoff.grow(drifting, roundoff.momenta(2), counts)
     assert found[:, 1] == pytest.approx(2e-12 * np.array(counts), rel=1e-3)

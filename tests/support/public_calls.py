@@ -512,6 +512,13 @@ CALLS = {
     "load": [{"path": saved}, {"path": stored, "lazy": True}],
     "resume": [{"store": stored, "threads": 1, "progress": ignore}],
     "references.cite": [{"what": "krysl2006"}],
+    "runs.free_rotation": [{"flow": "dmv6", "guard": False, "solver": "fixed_point"}],
+    "runs.start_state": [
+        {"system": lambda: ph.free_body(INERTIA), "attitude": Q, "angular_velocity": W},
+        {"system": lambda: ph.free_body(INERTIA), "angular_momentum": W},
+        {"system": lambda: ph.orbit(MU), "position": R, "velocity": V},
+        {"system": lambda: ph.orbit(MU), "position": R, "momentum": V},
+    ],
     "runs.point_motion": [{"ds": turning, "point": LENGTH, "body": 0}, {"ds": turning, "point": [LENGTH],
                            "system": lambda: ph.free_body(INERTIA)}],
     "view": [{"ds": turning, "labels": ["a top"], "mesh": (CORNERS, FACES), "frames": 10, "span": [0.0, 1.0],

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from polhode.kernel import jit, layout as L
-from polhode.kernel.energies import write_energies
 from polhode.kernel.signatures import A1, LOADS, f8, i8, types  # type: ignore[attr-defined]
 from polhode.systems import System
 
@@ -43,9 +42,7 @@ def load_caller(asked: int = L.ALL) -> Callable[..., None]:
     (array([0., 0., 0.]), True)
     """
     signature = types.void(types.FunctionType(LOADS), f8, i8, A1, A1, A1, A1)
-    bound = jit.bind(call_loads, part=asked)  # type: ignore[no-untyped-call]
-    compiled: Callable[..., None] = jit.compile_kernel(bound, signature)  # type: ignore[no-untyped-call]
-    return compiled
+    return jit.compile_kernel(jit.bind(call_loads, part=asked), signature)  # type: ignore[no-untyped-call, no-any-return]
 
 
 def load_array(system: System) -> Any:
@@ -78,16 +75,6 @@ def velocities(system: System, y: Any) -> tuple[Any, Any]:
     return v, w
 
 
-def potential_energies(system: System, t: Any, states: Any) -> Any:
-    """The system's own potential at each time and state; zeros where it has none."""
-    rows = np.ascontiguousarray(states)
-    values = np.zeros(len(rows))
-    potential = system.compiled_potential(float(t[0]), rows[0])
-    if potential is not None:
-        write_energies(t, rows, system.bodies, system.with_memory, potential, values)
-    return values
-
-
 def energies(system: System, states: Any) -> Any:
     """Kinetic energy plus the system's own potential at time zero, for each state."""
-    return system.kinetic_energies(np.asarray(states)) + potential_energies(system, np.zeros(len(states)), states)
+    return system.kinetic_energies(np.asarray(states)) + system.potential_energies(states)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.checks.loads import at_rest, energies, load_array, load_caller, loads_at, potential_energies, velocities
+from polhode.checks.loads import at_rest, energies, load_array, load_caller, loads_at, velocities
 from polhode.checks.steps import central_difference, difference_shifts, recorded_states, shifted, state_distance
 from polhode.errors import PolhodeError
 from polhode.kernel import layout as L
@@ -125,7 +125,7 @@ def balance_defect(system: System, y: Any, t: float = 0.3) -> float:
                 row[:, L.ATTITUDE : L.ANGULAR] = rotation.multiply(
                     row[:, L.ATTITUDE : L.ANGULAR], rotation.exp_quaternion(shift * w)
                 )
-            return potential_energies(system, t + np.array(shifts), rows)
+            return system.potential_energies(rows, t + np.array(shifts))
 
         slope, noise = _smooth_slope(along_the_motion, step, float(np.abs(powers).max(initial=0.0)))
     size = float(np.abs(powers).max(initial=0.0)) + abs(slope)

@@ -42,15 +42,15 @@ from polhode.methods.listing import listings
 from polhode.methods.other_names import INSTEAD, METHOD_OF, OTHER_NAMES, as_here, other_names
 from polhode.methods.record import CompiledMethod, Method, MethodSpec, Option, Promises
 from polhode.methods.splitting import splitting
-from polhode.methods.splitting_tables import Scheme
+from polhode.methods.splitting_tables import SCHEMES, Scheme
 from polhode.methods.tableaux import add_tableau, tableau, tableau_names
 from polhode.methods.time_transformed import TIME_TRANSFORMATIONS
 from polhode.plugins import Registry
 
 __all__ = [
-    "FLOW_NAMES", "METHODS", "OTHER_NAMES", "MethodSpec", "Method", "Option", "CompiledMethod", "Promises", "Scheme",
-    "add_method", "add_tableau", "as_here", "each_default", "method", "method_table", "other_names", "splitting",
-    "tableau", "tableau_names",
+    "FLOW_NAMES", "METHODS", "OTHER_NAMES", "MethodSpec", "Method", "Option", "CompiledMethod", "Promises", "SCHEMES",
+    "Scheme", "add_method", "add_tableau", "as_here", "each_default", "method", "method_table", "other_names",
+    "splitting", "tableau", "tableau_names",
 ]  # fmt: skip
 
 LONGEST = 400

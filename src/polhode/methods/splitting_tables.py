@@ -699,6 +699,7 @@ _ROWS += [
 ]
 
 SCHEMES: Mapping[str, Scheme] = MappingProxyType({row.name: row for row in _ROWS})
+"""The splittings by name, each a ``Scheme`` with its coefficients."""
 
 
 def scheme(name: str | Scheme) -> Scheme:

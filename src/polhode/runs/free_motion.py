@@ -7,6 +7,7 @@ time, and every mixture is one call; one body at one time takes a short way.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from math import prod
 from typing import Any, NamedTuple
 
@@ -15,12 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from polhode.algebra import rotation
 from polhode.algebra.vectorised import leading_axes, plain
-from polhode.arguments import array, number, room_for, truth
+from polhode.arguments import Mask, array, number, room_for, text, truth
 from polhode.bodies.inertia import RELATIVE_TOLERANCE, principal
-from polhode.errors import InvalidInput
-from polhode.flows import free_rotation
+from polhode.errors import InvalidInput, unknown_name
+from polhode.flows.free_rotation import rotate_free
 from polhode.kernel import drive, layout as slots
 from polhode.kernel.jit import disabled
+from polhode.methods import method as find_method
+from polhode.methods.free_flows import FLOW_NAMES, find
+from polhode.runs.initial_state import ANGULAR_MOMENTUM, ATTITUDE
 from polhode.runs.state import FORMS, State, as_kept
 
 Array = NDArray[np.float64]
@@ -184,25 +188,83 @@ def free_motion(
     room_for(prod(leading) * (slots.BODY + slots.CONSTANTS), "the arguments together")
     moments, m = solid(moments, to_principal(frames, m))
     unit = power_of_two(moments)  # of inertia and momentum together: subnormal moments have no inverses
-    y = np.zeros((*leading, slots.BODY))
-    y[..., slots.ATTITUDE : slots.ATTITUDE + 4] = rotation.multiply(q, frames) if _turns(frames) else q
+    q = rotation.multiply(q, frames) if _turns(frames) else q
     with np.errstate(over="ignore"):
-        y[..., slots.ANGULAR : slots.ANGULAR + 3] = m * unit
-    bodies = np.ones((*leading, slots.CONSTANTS))
-    bodies[..., 1:4], bodies[..., 5:8] = moments * unit, 1.0 / (moments * unit)
-    y, bodies = y.reshape(-1, slots.BODY), bodies.reshape(-1, slots.CONSTANTS)
-    status, iterations = np.zeros((2, len(y)), dtype=np.int64)
+        rows = (
+            np.broadcast_to(a, (*leading, k)).reshape(-1, k) for a, k in ((q, 4), (m * unit, 3), (moments * unit, 3))
+        )
     spans = np.array(np.broadcast_to(times, leading)).reshape(-1)
     with np.errstate(over="ignore", invalid="ignore"):  # as plain Python the flow works on numpy's numbers
-        drive.sweep_of(free_rotation.rotate_free)(1, spans, y, bodies, np.zeros(slots.STEP_INFO), status, iterations)
-    if (status != slots.OK).any():
-        when = spans[np.flatnonzero(status != slots.OK)[0]]
+        q, m, good = _turned(drive.sweep_of(rotate_free), *rows, spans)
+    if not good.all():
+        when = spans[np.flatnonzero(~good)[0]]
         raise InvalidInput(f"the angle turned by t = {when:g} overflows; check the units of inertia, momentum and t")
-    q = y[:, slots.ATTITUDE : slots.ATTITUDE + 4].reshape(*leading, 4)
-    m = y[:, slots.ANGULAR : slots.ANGULAR + 3].reshape(*leading, 3) / unit
+    q, m = q.reshape(*leading, 4), m.reshape(*leading, 3) / unit
     if _turns(frames):
         q = rotation.multiply(q, rotation.conjugate(frames))
     return FreeMotion(np.ascontiguousarray(q), np.ascontiguousarray(to_user(frames, m)))
+
+
+def free_rotation(flow: str, *, guard: bool = True, **options: Any) -> Callable[..., tuple[Array, Array, Mask]]:
+    """A free rotation of splittings, which turns many bodies at once, each on its own and step by step.
+
+    Parameters
+    ----------
+    flow : str
+        Its name, such as ``"dmv6"``: see ``polhode.methods.FLOW_NAMES``.
+    guard : bool
+        Whether steps that turn a body further than this rotation is made for fail, as they do in runs.
+    **options
+        Options of the rotation, such as ``solver="fixed_point"``.
+
+    Returns
+    -------
+    function
+        ``turn(attitude, angular_momentum, moments, h, n=1)`` takes n steps of h from attitudes (K, 4) and angular
+        momenta (K, 3) of bodies with these principal moments (K, 3), and returns the attitudes and momenta that they
+        lead to, and whether all steps were taken (K,). A body whose step fails stays there. Momenta are in the frame of
+        the principal axes. The moments may be such as no body has; nothing is checked. Threads may share it.
+
+    Raises
+    ------
+    InvalidInput
+        An unknown name or option.
+
+    See Also
+    --------
+    free_motion : the exact motion at any times, without steps.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> turn = ph.runs.free_rotation("dmv6")
+    >>> q, m, good = turn([(1, 0, 0, 0)], [(0.1, 1.0, 0.2)], [(1.0, 1.5, 2.0)], 0.01, 100)
+    >>> exact = ph.free_motion((1.0, 1.5, 2.0), (0.1, 1.0, 0.2), 1.0)
+    >>> good.tolist(), bool(abs(m[0] - exact.angular_momentum).max() < 1e-12)
+    ([True], True)
+    """
+    row = find(text(flow, "flow"))
+    if row is None:
+        raise unknown_name("free rotation", flow, FLOW_NAMES)
+    chosen = find_method(f"v2/{flow}", **options).options
+    sweep, guarded = drive.sweep_of(row.build(**{name: chosen[name] for name in row.options})), truth(guard, "guard")
+
+    def turn(attitude: Any, angular_momentum: Any, moments: Any, h: float, n: int = 1) -> tuple[Array, Array, Mask]:
+        return _turned(sweep, attitude, angular_momentum, np.asarray(moments, dtype=float), h, n, guarded)
+
+    return turn
+
+
+def _turned(
+    sweep: Any, q: Any, m: Any, moments: Array, h: Any, n: int = 1, guarded: bool = False
+) -> tuple[Array, Array, Mask]:
+    """Attitudes and momenta of bodies after n steps of a compiled loop, and whether all were taken."""
+    y, step_info, ones = np.zeros((len(moments), slots.BODY)), np.zeros(slots.STEP_INFO), np.ones((len(moments), 1))
+    y[:, ATTITUDE], y[:, ANGULAR_MOMENTUM], step_info[slots.GUARDED] = q, m, guarded
+    status, iterations = np.zeros((2, len(y)), dtype=np.int64)
+    bodies = np.hstack([ones, moments, ones, 1.0 / moments])
+    sweep(n, np.full(len(y), h, dtype=float), y, bodies, step_info, status, iterations)
+    return y[:, ATTITUDE], y[:, ANGULAR_MOMENTUM], status == slots.OK
 
 
 def power_of_two(a: Array) -> Array:
@@ -247,7 +309,7 @@ def _at_one_time(inertia: Any, momentum: Any, t: Any, attitude: Any, physical: b
     start = q if type(q) is tuple else q.tolist()
     y = np.array([(*AT_ORIGIN, *start, m[0] * unit, m[1] * unit, m[2] * unit)])
     status, iterations = np.empty(1, np.int64), np.empty(1, np.int64)
-    sweep = drive.sweep_of(free_rotation.rotate_free)
+    sweep = drive.sweep_of(rotate_free)
     sweep(1, np.array([span], float), y, constants, np.zeros(slots.STEP_INFO), status, iterations)
     if status[0] != slots.OK:
         return None

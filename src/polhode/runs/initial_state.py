@@ -12,9 +12,9 @@ import numpy as np
 from polhode.algebra.quaternion import multiply, rotate_inverse
 from polhode.algebra.short_rows import any_of, largest, smallest
 from polhode.algebra.vectorised import plain
-from polhode.arguments import UNKNOWN, Array, Mask, array, vector
+from polhode.arguments import UNKNOWN, Array, Mask, array, has, vector
 from polhode.bodies.inertia import RELATIVE_TOLERANCE
-from polhode.errors import InvalidInput, unknown_name
+from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.flows.sums import COMPENSATION, OF_POINTS
 from polhode.kernel import layout as L
 from polhode.kernel.jit import python_of
@@ -35,6 +35,10 @@ UNITS_OF_STATE = {
     "velocity": "m / s", "momentum": "kg m / s",
 }  # fmt: skip
 STATE_WORDS = tuple(UNITS_OF_STATE)
+ATTITUDE = slice(L.ATTITUDE, L.ANGULAR)
+"""Where the attitude stands among the 13 numbers of a body in a state."""
+ANGULAR_MOMENTUM = slice(L.ANGULAR, L.BODY)
+"""Where its angular momentum stands there, in the frame of the principal axes."""
 
 
 def of_one_body(
@@ -106,7 +110,40 @@ def start_state(
     velocity: Any = None,
     momentum: Any = None,
 ) -> Any:
-    """State vector from the initial values, each for one body (shape (k,)) or all (shape (N, k))."""
+    """The state in which bodies start, as the flat array that methods step.
+
+    Parameters
+    ----------
+    system : System
+        What moves.
+    attitude, angular_velocity, angular_momentum, position, velocity, momentum : array_like, optional
+        As of ``polhode.integrate``: of one body, shape (k,), or of all, shape (N, k). What is left out is not turned,
+        at rest and at the origin.
+
+    Returns
+    -------
+    array (13 N)
+        Of each body in turn the position (3), momentum (3), attitude (4) and angular momentum (3, in the frame of its
+        principal axes): ``ATTITUDE`` and ``ANGULAR_MOMENTUM`` are the slices of the last two.
+
+    Raises
+    ------
+    InvalidInput
+        No system, or values that its bodies cannot have.
+
+    See Also
+    --------
+    polhode.checks.stepper : takes steps from such a state.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> y = ph.runs.start_state(ph.free_body((1, 2, 3)), angular_velocity=(0, 0, 2))
+    >>> y[ph.runs.ATTITUDE].tolist(), y[ph.runs.ANGULAR_MOMENTUM].tolist()
+    ([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 6.0])
+    """
+    if not has(system, "alone"):
+        raise InvalidInput(f"system must be one such as polhode.free_body(...), not {shown(system)}")
     attracted = "central_gravity" in system.provides
     quick = of_one_body(
         system.alone, attracted, attitude, angular_velocity, angular_momentum, position, velocity, momentum

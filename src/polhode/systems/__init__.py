@@ -3,7 +3,7 @@
 For users, beside the builders that ``polhode`` itself has: ``gravity_gradient`` and ``soft_wall``; ``problem``, those
 of the papers; ``thruster``, ``plate``, ``magnetic_dipole``, ``magnetic_torquers`` and ``pulsed_thrusters`` of a
 spacecraft; ``forces``, ``events`` and ``initial`` (at the top, too); ``constrained``; ``System``, ``SYSTEMS``,
-``PROBLEMS`` and ``add_system``.
+``PROBLEMS`` and ``add_system``; ``compilable`` for functions that numba compiles.
 
 One file per system, whose docstring is its page in the documentation: equations of motion, conserved quantities,
 parameters with units, source. Beside them, ``user`` turns plain Python functions into loads and ``record`` defines
@@ -41,6 +41,7 @@ from polhode.systems.rigid_water import rigid_water
 from polhode.systems.soft_wall import soft_wall
 from polhode.systems.spacecraft import spacecraft
 from polhode.systems.sum import system
+from polhode.systems.user.compilable import compilable
 
 __all__ = [
     "control_moment_gyros",
@@ -50,6 +51,7 @@ __all__ = [
     "System",
     "add_system",
     "built",
+    "compilable",
     "constrained",
     "controller",
     "dipoles",

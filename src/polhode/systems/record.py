@@ -19,6 +19,7 @@ from polhode.capabilities import known, stated
 from polhode.errors import InvalidInput, shown
 from polhode.flows.gyrostat import carried_round
 from polhode.kernel import jit, layout as L
+from polhode.kernel.energies import write_energies
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.programs.dynamics import Dynamics, of_roles
 from polhode.programs.parts import PARTS
@@ -437,6 +438,16 @@ class System:
         p, m = body[:, :, L.MOMENTUM : L.ATTITUDE], body[:, :, L.ANGULAR :]
         moving = 0.5 * np.sum(p * p / self.mass[:, None], axis=(1, 2))
         return moving + 0.5 * np.sum(m * (m / self.moments), axis=(1, 2)) if turning else moving
+
+    def potential_energies(self, states: Any, times: Any = None) -> Array:
+        """Potential energies (n,) of states (n, 13 N or more) by the system's own potential, at time zero unless times
+        (n,) are given; zeros where it has none."""
+        rows, found = np.ascontiguousarray(states), np.zeros(len(states))
+        times = np.zeros(len(states)) if times is None else times
+        potential = self.compiled_potential(float(times[0]), rows[0])
+        if potential is not None:
+            write_energies(times, rows, self.bodies, self.with_memory, potential, found)
+        return found
 
     @property
     def read_from(self) -> int:

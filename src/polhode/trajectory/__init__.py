@@ -18,7 +18,7 @@ from polhode.trajectory.charts import convert_branch, with_chart
 from polhode.trajectory.files import load, save, suffix_of
 from polhode.trajectory.schema import CONVENTIONS, UNITS
 
-_HOMES = {"export": "export", "observables": "observables"}
+_HOMES = {"convergence": "convergence", "export": "export", "observables": "observables"}
 __all__ = ["CONVENTIONS", "UNITS", "convert_branch", "dataset", "load", "save", "suffix_of", "with_chart", *_HOMES]
 __dir__ = public_names(__all__)
 

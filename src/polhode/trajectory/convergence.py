@@ -10,6 +10,10 @@ import xarray as xr
 from polhode.algebra import rotation
 from polhode.arguments import Array, ArrayLike, Mask
 from polhode.errors import InvalidInput
+from polhode.lazy import public_names
+
+__all__ = ["asymptotic", "attitude_error", "errors_between", "observed_order"]
+__dir__ = public_names(__all__)
 
 SAME_TIME = 1e-9
 """Times of two rows match when they differ by less than this fraction of the time span."""
@@ -57,22 +61,6 @@ def momentum_errors(ds: xr.Dataset) -> dict[str, tuple[Any, bool]]:
     return errors
 
 
-def attitude_angle(q: ArrayLike, reference: ArrayLike) -> Any:
-    """Angle of the rotation between two attitudes, rad, from 0 to pi.
-
-    Parameters
-    ----------
-    q, reference : array_like (..., 4)
-        Quaternions (w, x, y, z), body to space; their signs do not matter.
-
-    Returns
-    -------
-    array (...)
-        Nearly equal attitudes keep their relative precision: angles of 1e-15 are resolved.
-    """
-    return rotation.angle_between(q, reference)
-
-
 def attitude_error(q: ArrayLike, reference: ArrayLike) -> Any:
     """Spectral norm of the difference of two rotation matrices, ``|R - R_ref|``, from 0 to 2.
 
@@ -87,8 +75,15 @@ def attitude_error(q: ArrayLike, reference: ArrayLike) -> Any:
     Returns
     -------
     array (...)
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> half_turn, none = (0, 1, 0, 0), (1, 0, 0, 0)
+    >>> float(ph.trajectory.convergence.attitude_error(half_turn, none))
+    2.0
     """
-    return 2.0 * np.sin(0.5 * np.asarray(attitude_angle(q, reference)))
+    return 2.0 * np.sin(0.5 * np.asarray(rotation.angle_between(q, reference)))
 
 
 def errors_between(ds: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
@@ -112,6 +107,14 @@ def errors_between(ds: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
     ------
     InvalidInput
         A time missing from the reference, different numbers of bodies, or no variable in common.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> run = {"step": 0.1, "steps": 10, "angular_velocity": (0.1, 1, 0.2)}
+    >>> a, b = (ph.integrate(ph.free_body((1, 2, 2.5)), flow, **run) for flow in ("mr", "exact"))
+    >>> float(ph.trajectory.convergence.errors_between(a, b).attitude_angle[-1].round(5))
+    8e-05
     """
     reference = _at_times_of(ds, reference)
     if ds.sizes.get("body", 1) != reference.sizes.get("body", 1):
@@ -136,7 +139,7 @@ def errors_between(ds: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
             )
     if "attitude" in ds and "attitude" in reference:
         q, other = ds["attitude"].values, reference["attitude"].values
-        put("attitude_angle", "attitude", attitude_angle(q, other), "angle between the attitudes", "rad")
+        put("attitude_angle", "attitude", rotation.angle_between(q, other), "angle between the attitudes", "rad")
         put("attitude_error", "attitude", attitude_error(q, other), "spectral norm of R - R_ref", "1")
     if not errors:
         raise InvalidInput("the trajectory and the reference have nothing in common that could be compared")
@@ -185,6 +188,17 @@ def asymptotic(steps: ArrayLike, errors: Array, floor: float = 0.0) -> Mask:
     -------
     array of bool (n,)
         Fewer than two True: no order can be determined.
+
+    Raises
+    ------
+    InvalidInput
+        Not flat, or not of one length.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.trajectory.convergence.asymptotic([0.8, 0.4, 0.2, 0.1, 0.05], [16, 4, 1, 0.01, 0.01]).tolist()
+    [True, True, True, False, False]
     """
     h, e = np.abs(np.asarray(steps, dtype=float)), np.asarray(errors, dtype=float)
     if h.shape != e.shape or h.ndim != 1:

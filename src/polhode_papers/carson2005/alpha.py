@@ -8,39 +8,26 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.plots.style import BLUE, GREY, VERMILION
 from polhode_papers import drawing
+from polhode_papers.carson2005 import common
 from polhode_papers.carson2005.claims import H, derivative, residuals, step_of, symplectic_defect
-from polhode_papers.carson2005.common import (
-    CIRCULAR,
-    DAY,
-    ELLIPTIC,
-    STARTS,
-    STEP,
-    SYMPLECTIC,
-    conic,
-    keeps,
-    order_of,
-    period,
-    revolutions,
-    run,
-)  # fmt: skip
 from polhode_papers.criteria import at_least, at_most
+from polhode_papers.drawing import BLUE, GREY, VERMILION
 from polhode_papers.measure import relative_energy_error
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 ALPHAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0)
 FEW = (0.0, 0.25, 0.4, 0.5, 0.6, 0.75, 1.0)
 STEPS = (40.0, 20.0, 10.0)
-ORBITS = (CIRCULAR, ELLIPTIC)
+ORBITS = (common.CIRCULAR, common.ELLIPTIC)
 ROUND_OFF = 1e-12  # relative, after the steps of a day
 SAME, OTHER = 1e-12, 1e-6  # relative distances of two steps by the same method, and by different methods
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     alphas = FEW if quick else ALPHAS
-    z = np.concatenate([*STARTS[ELLIPTIC].values()])
-    midpoint = step_of(SYMPLECTIC, H)(z)
+    z = np.concatenate([*common.STARTS[common.ELLIPTIC].values()])
+    midpoint = step_of(common.SYMPLECTIC, H)(z)
     shape = (len(alphas), len(ORBITS))
     errors, means = np.zeros((*shape, len(STEPS))), np.zeros(shape)
     single: dict[str, list[float]] = {name: [] for name in ("residual", "defect", "momentum_drift", "from_midpoint")}
@@ -50,11 +37,13 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         method = f"variational:{alpha:g}"
         for j, name in enumerate(ORBITS):
             for k, h in enumerate(STEPS):
-                ds = run(method, name, step=h)
-                errors[i, j, k] = np.linalg.norm(ds.position[-1] - conic(name, DAY)[0])
-            means[i, j] = revolutions(ds.time.values, relative_energy_error(ds).values, period(name)).mean()
+                ds = common.run(method, name, step=h)
+                errors[i, j, k] = np.linalg.norm(ds.position[-1] - common.conic(name, common.DAY)[0])
+            means[i, j] = common.revolutions(
+                ds.time.values, relative_energy_error(ds).values, common.period(name)
+            ).mean()
         L = ds.angular_momentum_space[:, 2]
-        mirror = run(f"variational:{1.0 - alpha:g}", ELLIPTIC)
+        mirror = common.run(f"variational:{1.0 - alpha:g}", common.ELLIPTIC)
         mirrored.append(float(np.abs(mirror.position - ds.position).max() / np.abs(ds.position).max()))
         step = step_of(method, H)
         single["residual"].append(max(residuals(ds, alpha).values()))
@@ -65,7 +54,8 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         {"error": (("alpha", "orbit", "step"), errors), "mean": (("alpha", "orbit"), means),
          "mirrored": ("alpha", mirrored), **{name: ("alpha", values) for name, values in single.items()}},
         {"alpha": list(alphas), "orbit": list(ORBITS), "step": list(STEPS)},
-        {"one step": f"of {H:g} s from the start of the elliptic orbit; everything else: a day, steps of {STEP:g} s"},
+        {"one step": f"of {H:g} s from the start of the elliptic orbit; everything else: a day, "
+                     f"steps of {common.STEP:g} s"},
     )  # fmt: skip
 
 
@@ -73,7 +63,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, ((left, right),) = drawing.canvas(1, 2, width=9.6, height=3.8)
     for name, colour, marker in zip(ORBITS, (BLUE, VERMILION), "os", strict=True):
         line_style = {"color": colour, "marker": marker, "label": f"{name} orbit"}
-        left.plot(data.alpha, data.error.sel(orbit=name, step=STEP), **line_style)
+        left.plot(data.alpha, data.error.sel(orbit=name, step=common.STEP), **line_style)
         right.plot(data.alpha, 1e6 * data["mean"].sel(orbit=name), **line_style)
     left.set(xlabel="$α$", ylabel="km", title="distance from the conic after a day")
     right.set(xlabel="$α$", ylabel="millionths", title="mean energy less the exact one")
@@ -105,9 +95,9 @@ def second_order(data: xr.Dataset) -> Finding:
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for name in ORBITS:
-        measured = {f"{float(a):g}": order_of(data.step.values, data.error.sel(alpha=a, orbit=name).values)
+        measured = {f"{float(a):g}": common.order_of(data.step.values, data.error.sel(alpha=a, orbit=name).values)
                  for a in data.alpha}  # fmt: skip
-        parts |= {f"alpha = {a}, {name}: order 2": keeps(order, 2) for a, order in measured.items()}
+        parts |= {f"alpha = {a}, {name}: order 2": common.keeps(order, 2) for a, order in measured.items()}
         numbers[f"orders, {name}"] = measured
     return Finding(parts, numbers)
 
@@ -129,7 +119,7 @@ def midpoint_best(data: xr.Dataset) -> Finding:
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for name in ORBITS:
-        measured = by_alpha(data.error.sel(orbit=name, step=STEP))
+        measured = by_alpha(data.error.sel(orbit=name, step=common.STEP))
         nearest = min(x for a, x in measured.items() if a != "0.5")
         parts[f"{name}: closest to the conic after a day: error over the least of the others"] = at_most(
             measured["0.5"] / nearest, 1.0
@@ -138,7 +128,7 @@ def midpoint_best(data: xr.Dataset) -> Finding:
     return Finding(parts, numbers)
 
 
-FIGURE = Figure("alpha", f"the discrete Lagrangian (14) with any alpha, {DAY:g} s", compute, draw, (
+FIGURE = Figure("alpha", f"the discrete Lagrangian (14) with any alpha, {common.DAY:g} s", compute, draw, (
     Claim("The discrete Lagrangian (14) defines a variational algorithm, whatever alpha is", "(12)-(19)", variational),
     Claim("The midpoint rule is the algorithm of alpha = 1/2, and of no other", "theorem 1", only_one),
     Claim("(not said) Every alpha gives a symplectic integrator that keeps the angular momentum", "(14)", preserving),

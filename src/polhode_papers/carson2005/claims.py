@@ -12,42 +12,20 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import kepler
-from polhode.checks import stepper
-from polhode.plots.style import BLUE, GREY, VERMILION
-from polhode.runs.initial_state import start_state
-from polhode.systems import orbit
+import polhode as ph
 from polhode_papers import drawing
-from polhode_papers.carson2005.common import (
-    CIRCULAR,
-    DAY,
-    ELLIPTIC,
-    HEUN,
-    METHODS,
-    MU,
-    R0,
-    RK4,
-    STARTS,
-    STEP,
-    SYMPLECTIC,
-    VERLET,
-    conic,
-    energy_of,
-    keeps,
-    last,
-    order_of,
-    run,
-)  # fmt: skip
+from polhode_papers.carson2005 import common
 from polhode_papers.criteria import at_least, at_most, rising, within
+from polhode_papers.drawing import BLUE, GREY, VERMILION
 from polhode_papers.measure import relative_energy_error
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
-PRINTED = {CIRCULAR: -0.96182211, ELLIPTIC: -0.72136658}  # [carson2005, table 1]
+PRINTED = {common.CIRCULAR: -0.96182211, common.ELLIPTIC: -0.72136658}  # [carson2005, table 1]
 MOMENTA = ("as printed", "before it was rounded")
 DIGIT = 1e-8  # the last one of the printed energies
 CIRCLE, QUARTER = (
-    np.sqrt(MU / R0),
-    np.sqrt(1.25 * MU / R0),
+    np.sqrt(common.MU / common.R0),
+    np.sqrt(1.25 * common.MU / common.R0),
 )  # speeds (km/s) of an exact circle and at the periapsis of an orbit of eccentricity 1/4
 H = 100.0  # step of the one-step measurements, s
 EXACT = 1e-12  # relative, equal up to round-off
@@ -55,21 +33,23 @@ BROKEN = 1e-6
 BLOCK = slice(0, 6)
 J = np.block([[np.zeros((3, 3)), np.eye(3)], [-np.eye(3), np.zeros((3, 3))]])
 LADDER = (1.0, 10.0, 60.0, 200.0)
-SCALE = np.array([R0, R0, R0, CIRCLE, CIRCLE, CIRCLE])  # units of positions (km) and momenta (kg km/s)
+SCALE = np.array(
+    [common.R0, common.R0, common.R0, CIRCLE, CIRCLE, CIRCLE]
+)  # units of positions (km) and momenta (kg km/s)
 
 
 # ------------------------------------------------------------------ the formulas of the paper
 def gradient(z: Any) -> Any:
     """Gradient of H [carson2005, eq. 1]."""
     q = z[:3]
-    return np.concatenate([MU * q / np.linalg.norm(q) ** 3, z[3:]])
+    return np.concatenate([common.MU * q / np.linalg.norm(q) ** 3, z[3:]])
 
 
 def hessian(z: Any) -> Any:
     q = z[:3]
     r = np.linalg.norm(q)
     result = np.eye(6)
-    result[:3, :3] = MU / r**3 * (np.eye(3) - 3.0 * np.outer(q, q) / r**2)
+    result[:3, :3] = common.MU / r**3 * (np.eye(3) - 3.0 * np.outer(q, q) / r**2)
     return result
 
 
@@ -98,7 +78,7 @@ def newton(z: Any, h: float, jacobian: Callable[[Any], Any], most: int = 100) ->
 
 def force(q: Any) -> Any:
     """-grad V at positions (..., 3), V = -mu/|q|."""
-    return -MU * q / np.linalg.norm(q, axis=-1, keepdims=True) ** 3
+    return -common.MU * q / np.linalg.norm(q, axis=-1, keepdims=True) ** 3
 
 
 def slots(a: Any, b: Any, h: float, alpha: float = 0.5) -> tuple[Any, Any]:
@@ -112,7 +92,7 @@ def slots(a: Any, b: Any, h: float, alpha: float = 0.5) -> tuple[Any, Any]:
 def residuals(ds: xr.Dataset, alpha: float = 0.5) -> dict[str, float]:
     """Residuals of a run in the discrete equations with this alpha, relative to the smallest momentum."""
     q, p = ds.position.values, ds.momentum.values
-    D1, D2 = slots(q[:-1], q[1:], STEP, alpha)
+    D1, D2 = slots(q[:-1], q[1:], common.STEP, alpha)
     size = np.linalg.norm(p, axis=1).min()
     defects = {"(12)": D1[1:] + D2[:-1], "(18)": p[:-1] + D1, "(19)": p[1:] - D2}
     return {name: float(np.abs(x).max() / size) for name, x in defects.items()}
@@ -121,9 +101,9 @@ def residuals(ds: xr.Dataset, alpha: float = 0.5) -> dict[str, float]:
 # ------------------------------------------------------------------ measurements
 def step_of(label: str, h: float) -> Callable[[Any], Any]:
     """One step of a method as a map of z."""
-    system = orbit(MU)
-    y = start_state(system, **STARTS[ELLIPTIC])
-    take_steps = stepper(METHODS.get(label, label), system, y)
+    system = ph.orbit(common.MU)
+    y = ph.runs.start_state(system, **common.STARTS[common.ELLIPTIC])
+    take_steps = ph.checks.stepper(common.METHODS.get(label, label), system, y)
 
     def step(z: Any) -> Any:
         state = y.copy()
@@ -151,7 +131,7 @@ def scaled(M: Any) -> Any:
 
 def symplectic_defect(M: Any) -> float:
     """Largest entry of M^T J M - J, in units of ``SCALE``."""
-    return float(np.abs((M.T @ J @ M - J) * np.outer(SCALE, SCALE)).max() / (R0 * CIRCLE))
+    return float(np.abs((M.T @ J @ M - J) * np.outer(SCALE, SCALE)).max() / (common.R0 * CIRCLE))
 
 
 def transforms(count: int = 20) -> tuple[float, float]:
@@ -167,50 +147,63 @@ def transforms(count: int = 20) -> tuple[float, float]:
 
 def of_motion(t: float, h: float = 0.5) -> tuple[float, float]:
     """Residuals of velocity (km/s) and acceleration (km/s^2) of J grad H on the conic, by differences."""
-    (q0, _), (q1, _), (q2, _) = (conic(ELLIPTIC, t + k * h) for k in (-1, 0, 1))
-    slope = J @ gradient(np.concatenate(conic(ELLIPTIC, t)))
+    (q0, _), (q1, _), (q2, _) = (common.conic(common.ELLIPTIC, t + k * h) for k in (-1, 0, 1))
+    slope = J @ gradient(np.concatenate(common.conic(common.ELLIPTIC, t)))
     return (float(np.abs((q2 - q0) / (2 * h) - slope[:3]).max()),
             float(np.abs((q2 - 2 * q1 + q0) / h**2 - slope[3:]).max()))  # fmt: skip
 
 
 def first_order(h: float) -> float:
     """Distance (km) from the conic after an hour by symplectic Euler: p += h f(q), then q += h p."""
-    q, p = (np.array(x) for x in STARTS[ELLIPTIC].values())
+    q, p = (np.array(x) for x in common.STARTS[common.ELLIPTIC].values())
     for _ in range(round(3600.0 / h)):
-        p = p - h * MU * q / np.linalg.norm(q) ** 3
+        p = p - h * common.MU * q / np.linalg.norm(q) ** 3
         q = q + h * p
-    return float(np.linalg.norm(q - conic(ELLIPTIC, 3600.0)[0]))
+    return float(np.linalg.norm(q - common.conic(common.ELLIPTIC, 3600.0)[0]))
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
-    z = np.concatenate([*STARTS[ELLIPTIC].values()])
+    z = np.concatenate([*common.STARTS[common.ELLIPTIC].values()])
     report_progress("one step")
-    labels = (SYMPLECTIC, RK4, HEUN)
+    labels = (common.SYMPLECTIC, common.RK4, common.HEUN)
     jacobians = {label: derivative(step_of(label, H), z) for label in labels}
-    step = step_of(SYMPLECTIC, H)
+    step = step_of(common.SYMPLECTIC, H)
     middle = 0.5 * (z + step(z))
     A = factor(middle, H)
     f_of_7 = derivative(lambda x: x - z - H * J @ gradient(0.5 * (x + z)), step(z))
     right, wrong = (lambda A: np.eye(6) - A), cayley
     counts = np.array([[newton(z, h, way)[0] for h in LADDER] for way in (right, wrong)])
-    difference = [float(np.abs((newton(z, h, right)[1] - step_of(SYMPLECTIC, h)(z)) / SCALE).max()) for h in LADDER]
+    difference = [
+        float(np.abs((newton(z, h, right)[1] - step_of(common.SYMPLECTIC, h)(z)) / SCALE).max()) for h in LADDER
+    ]
     euler = derivative(lambda x: np.concatenate([
         x[:3] + H * (x[3:] - H * gradient(x)[:3]), x[3:] - H * gradient(x)[:3]]), z)  # fmt: skip
     report_progress("a day")
-    residual = residuals(run(SYMPLECTIC, ELLIPTIC))
-    residual["verlet in (12)"] = residuals(run(VERLET, ELLIPTIC))["(12)"]  # Stoermer-Verlet is alpha = 0
+    residual = residuals(common.run(common.SYMPLECTIC, common.ELLIPTIC))
+    residual["verlet in (12)"] = residuals(common.run(common.VERLET, common.ELLIPTIC))[
+        "(12)"
+    ]  # Stoermer-Verlet is alpha = 0
     steps = (40.0, 20.0, 10.0, 5.0)
     errors = [
-        float(np.linalg.norm(last(SYMPLECTIC, ELLIPTIC, step=h).position - conic(ELLIPTIC, DAY)[0])) for h in steps
+        float(
+            np.linalg.norm(
+                common.last(common.SYMPLECTIC, common.ELLIPTIC, step=h).position
+                - common.conic(common.ELLIPTIC, common.DAY)[0]
+            )
+        )
+        for h in steps
     ]
-    day = run(SYMPLECTIC, ELLIPTIC)
+    day = common.run(common.SYMPLECTIC, common.ELLIPTIC)
     hamiltonian_matrices, general_matrices = transforms()
     velocity, acceleration = of_motion(1000.0)
-    speeds = {CIRCULAR: CIRCLE, ELLIPTIC: QUARTER}
-    e = [float(np.linalg.norm(kepler.eccentricity_vector(x["position"], x["momentum"], MU))) for x in STARTS.values()]
+    speeds = {common.CIRCULAR: CIRCLE, common.ELLIPTIC: QUARTER}
+    e = [
+        float(np.linalg.norm(ph.kepler.eccentricity_vector(x["position"], x["momentum"], common.MU)))
+        for x in common.STARTS.values()
+    ]
     single = {
         "skew": float(np.abs(J @ A + A.T @ J).max()),
-        "jacobian_against_6": float(np.abs(scaled(jacobians[SYMPLECTIC] - cayley(A))).max()),
+        "jacobian_against_6": float(np.abs(scaled(jacobians[common.SYMPLECTIC] - cayley(A))).max()),
         "jacobian_of_7_against_I_minus_A": float(np.abs(scaled(f_of_7 - (np.eye(6) - A))).max()),
         "jacobian_of_7_against_6": float(np.abs(scaled(f_of_7 - cayley(A))).max()),
         "smallest_singular_value": float(np.linalg.svd(scaled(np.eye(6) - A))[1].min()),
@@ -219,8 +212,8 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         "velocity": velocity,
         "acceleration": acceleration,
         "euler_defect": symplectic_defect(euler),
-        "euler_order": order_of((2.0, 1.0, 0.5), [first_order(h) for h in (2.0, 1.0, 0.5)]),
-        "order": order_of(steps, errors),
+        "euler_order": common.order_of((2.0, 1.0, 0.5), [first_order(h) for h in (2.0, 1.0, 0.5)]),
+        "order": common.order_of(steps, errors),
         "momentum_drift": float(
             np.abs(day.angular_momentum_space[:, 2] / day.angular_momentum_space[0, 2] - 1.0).max()
         ),
@@ -232,13 +225,14 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             "iterations": (("by", "step"), counts), "newton_apart": ("step", difference),
             "residual": ("equation", list(residual.values())),
             "measured": ("quantity", list(single.values())),
-            "energy": (("orbit", "momentum"), [[energy_of(x), speeds[x] ** 2 / 2 - MU / R0] for x in STARTS]),
+            "energy": (("orbit", "momentum"), [[common.energy_of(x), speeds[x] ** 2 / 2 - common.MU / common.R0]
+                                               for x in common.STARTS]),
             "eccentricity": ("orbit", e),
         },
         {"scheme": list(labels), "by": ["I - A", "(6)"], "step": list(LADDER), "equation": list(residual),
-         "quantity": list(single), "orbit": list(STARTS), "momentum": list(MOMENTA)},
+         "quantity": list(single), "orbit": list(common.STARTS), "momentum": list(MOMENTA)},
         {"one-step measurements": f"a step of {H:g} s from the start of the elliptic orbit; lengths in units of "
-                                  f"{R0:g} km, momenta of {CIRCLE:.6g} kg km/s"},
+                                  f"{common.R0:g} km, momenta of {CIRCLE:.6g} kg km/s"},
     )  # fmt: skip
 
 
@@ -280,8 +274,8 @@ def conics(data: xr.Dataset) -> Finding:
     e = {x: float(data.eccentricity.sel(orbit=x)) for x in PRINTED}
     energy = {x: float(data.energy.sel(orbit=x, momentum=MOMENTA[0])) for x in PRINTED}
     parts = {"both energies are negative": at_most(max(energy.values()), 0.0),
-             "one orbit is a circle, to the digits printed": at_most(e[CIRCULAR], 1e-6),
-             "the other is an ellipse": within(e[ELLIPTIC], 0.01, 1.0)}  # fmt: skip
+             "one orbit is a circle, to the digits printed": at_most(e[common.CIRCULAR], 1e-6),
+             "the other is an ellipse": within(e[common.ELLIPTIC], 0.01, 1.0)}  # fmt: skip
     return Finding(parts, {"eccentricity": e, "energy": energy})
 
 
@@ -301,9 +295,13 @@ def transform(data: xr.Dataset) -> Finding:
 def symplectic(data: xr.Dataset) -> Finding:
     defect = {str(k): float(v) for k, v in zip(data.scheme.values, data.defect.values, strict=True)}
     parts = {
-        "the Jacobian of a step keeps the form": at_most(defect[SYMPLECTIC], 1e-11),
+        "the Jacobian of a step keeps the form": at_most(defect[common.SYMPLECTIC], 1e-11),
         "the measurement sees that RK4's and RK2's do not": rising(
-            {SYMPLECTIC: defect[SYMPLECTIC], "the smaller of theirs": min(defect[RK4], defect[HEUN])}, 1e4
+            {
+                common.SYMPLECTIC: defect[common.SYMPLECTIC],
+                "the smaller of theirs": min(defect[common.RK4], defect[common.HEUN]),
+            },
+            1e4,
         ),
     }
     return Finding(parts, {"M^T J M - J": defect})
@@ -363,7 +361,7 @@ def printed_jacobian(data: xr.Dataset) -> Finding:
 
 def first(data: xr.Dataset) -> Finding:
     order = measured(data, "order")
-    return Finding({"order 1": keeps(order, 1)}, {"order": order}, {"order 2": keeps(order, 2)})
+    return Finding({"order 1": common.keeps(order, 1)}, {"order": order}, {"order 2": common.keeps(order, 2)})
 
 
 def lowest(data: xr.Dataset) -> Finding:
@@ -374,7 +372,7 @@ def lowest(data: xr.Dataset) -> Finding:
         {"defect": defect, "order": order},
         {
             "the lowest is symplectic Euler: symplectic": at_most(defect, 1e-11),
-            "of order 1": keeps(order, 1),
+            "of order 1": common.keeps(order, 1),
         },
     )
 

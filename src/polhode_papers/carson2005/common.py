@@ -15,23 +15,20 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import FormatStrFormatter, NullFormatter
 
-from polhode import Tolerance, integrate, kepler
-from polhode.errors import unwarned
-from polhode.plots.style import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, PURPLE, VERMILION
-from polhode.systems import orbit
-from polhode.systems.problems import PROBLEMS
+import polhode as ph
 from polhode_papers import drawing
 from polhode_papers.criteria import order_is
-from polhode_papers.measure import whole
+from polhode_papers.drawing import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, PURPLE, VERMILION
+from polhode_papers.measure import unwarned, whole
 from polhode_papers.study import Check
 
 MU, R0 = 3200.9998, 1664.029  # km^3/s^2, km [carson2005, table 1]
 DAY, STEP = 86_400.0, 10.0  # s
-DEFAULTS = Tolerance(1e-3, 1e-6)  # tolerances of MATLAB's ode45
+DEFAULTS = ph.Tolerance(1e-3, 1e-6)  # tolerances of MATLAB's ode45
 
 CIRCULAR, ELLIPTIC = "circular", "elliptic"
 STARTS: dict[str, dict[str, Any]] = {
-    name: {key: np.array(value) for key, value in PROBLEMS[f"carson_{name}"].initial.items()}
+    name: {key: np.array(value) for key, value in ph.systems.PROBLEMS[f"carson_{name}"].initial.items()}
     for name in (CIRCULAR, ELLIPTIC)
 }
 """Position (km) and momentum (kg km/s) of the two orbits, as printed."""
@@ -65,8 +62,8 @@ def run(label: str, orbit_name: str, *, forces: Sequence[Any] = (), start: Mappi
         **step_settings: Any) -> xr.Dataset:  # fmt: skip
     """Run the method of this label (or method string) from the initial state of an orbit, by default for a day."""
     step_settings = {"t_end": DAY} | ({} if "steps" in step_settings else {"step": STEP}) | step_settings
-    return integrate(
-        orbit(MU, forces=list(forces)), METHODS.get(label, label), **step_settings, **(start or STARTS[orbit_name])
+    return ph.integrate(
+        ph.orbit(MU, forces=list(forces)), METHODS.get(label, label), **step_settings, **(start or STARTS[orbit_name])
     )
 
 
@@ -79,19 +76,19 @@ def last(label: str, orbit_name: str, *, step: float, t_end: float = DAY, **more
 def conic(orbit_name: str, t: Any) -> tuple[Any, Any]:
     """Position (km) and velocity (km/s) on the two-body orbit at times t (s)."""
     start = STARTS[orbit_name]
-    r, v = kepler.propagate(start["position"], start["momentum"], t, MU)
+    r, v = ph.kepler.propagate(start["position"], start["momentum"], t, MU)
     return r, v
 
 
 def period(orbit_name: str) -> float:
     """Period of the conic, s."""
-    return float(kepler.period(STARTS[orbit_name]["position"], STARTS[orbit_name]["momentum"], MU))
+    return float(ph.kepler.period(STARTS[orbit_name]["position"], STARTS[orbit_name]["momentum"], MU))
 
 
 def energy_of(orbit_name: str) -> float:
     """Initial energy, km^2/s^2 [carson2005, eq. 1]."""
     start = STARTS[orbit_name]
-    return float(kepler.specific_energy(start["position"], start["momentum"], MU))
+    return float(ph.kepler.specific_energy(start["position"], start["momentum"], MU))
 
 
 @cache
@@ -145,7 +142,7 @@ def of(data: xr.DataArray, label: str) -> Any:
 def offset(orbit_name: str, position: Any) -> Any:
     """Radial distance of positions outside the conic, km: the error of the path, without that of the time along it."""
     r, v = STARTS[orbit_name]["position"], STARTS[orbit_name]["momentum"]
-    e, h = kepler.eccentricity_vector(r, v, MU), kepler.angular_momentum(r, v)
+    e, h = ph.kepler.eccentricity_vector(r, v, MU), ph.kepler.angular_momentum(r, v)
     size = np.linalg.norm(position, axis=-1)
     return size - float(h @ h) / MU / (1.0 + position @ e / size)
 

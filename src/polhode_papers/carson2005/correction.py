@@ -13,29 +13,14 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode_papers import drawing
-from polhode_papers.carson2005.common import (
-    CIRCULAR,
-    CORRECTED,
-    DAY,
-    ELLIPTIC,
-    STEP,
-    SYMPLECTIC,
-    conic,
-    keeps,
-    ladder_panel,
-    lines,
-    order_of,
-    period,
-    revolutions,
-    run,
-)  # fmt: skip
+from polhode_papers.carson2005 import common
 from polhode_papers.criteria import at_most, rising
 from polhode_papers.measure import relative_energy_error
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
-LABELS = (SYMPLECTIC, CORRECTED)
+LABELS = (common.SYMPLECTIC, common.CORRECTED)
 STEPS = (80.0, 40.0, 20.0, 10.0)
-ORBITS = (CIRCULAR, ELLIPTIC)
+ORBITS = (common.CIRCULAR, common.ELLIPTIC)
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
@@ -45,51 +30,51 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         report_progress(label)
         for j, name in enumerate(ORBITS):
             for k, h in enumerate(STEPS):
-                ds = run(label, name, step=h)
+                ds = common.run(label, name, step=h)
                 e = relative_energy_error(ds).values
-                mean[i, j, k] = revolutions(ds.time.values, e, period(name)).mean()
+                mean[i, j, k] = common.revolutions(ds.time.values, e, common.period(name)).mean()
                 swing[i, j, k] = np.ptp(e)
-                distance[i, j, k] = np.linalg.norm(ds.position[-1] - conic(name, DAY)[0])
-    runs = [run(label, ELLIPTIC) for label in LABELS]
+                distance[i, j, k] = np.linalg.norm(ds.position[-1] - common.conic(name, common.DAY)[0])
+    runs = [common.run(label, common.ELLIPTIC) for label in LABELS]
     over = ("method", "orbit", "step")
     return xr.Dataset(
         {"change": (("method", "time"), [relative_energy_error(ds).values for ds in runs]),
          "mean": (over, mean), "swing": (over, swing), "distance": (over, distance)},
         {"method": list(LABELS), "time": runs[0].time.values, "orbit": list(ORBITS), "step": list(STEPS)},
-        {"steps": f"{STEP:g} s in the picture of the energy"},
+        {"steps": f"{common.STEP:g} s in the picture of the energy"},
     )  # fmt: skip
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, (axes,) = drawing.canvas(1, 3, width=12.4, height=4.0)
-    lines(axes[0], 1e6 * data.change, LABELS)
+    common.lines(axes[0], 1e6 * data.change, LABELS)
     axes[0].axhline(0.0, color="black", linestyle="--", linewidth=0.9)
     axes[0].set(title="energy, elliptic orbit", ylabel="change, millionths")
     for ax, variable, title, unit in ((axes[1], "mean", "its mean less the exact energy", "relative"),
                                       (axes[2], "distance", "distance from the conic after a day", "km")):  # fmt: skip
-        table = {label: np.abs(data[variable].sel({"method": label, "orbit": ELLIPTIC})) for label in LABELS}
-        ladder_panel(ax, data.step.values, table, "step (s)", unit)
+        table = {label: np.abs(data[variable].sel({"method": label, "orbit": common.ELLIPTIC})) for label in LABELS}
+        common.ladder_panel(ax, data.step.values, table, "step (s)", unit)
         ax.set_title(title)
     drawing.legend_below(picture, axes[1], 2)
     return {"correction": picture}
 
 
-def pick(data: xr.DataArray, orbit: str, h: float = STEP) -> dict[str, float]:
+def pick(data: xr.DataArray, orbit: str, h: float = common.STEP) -> dict[str, float]:
     return {label: float(data.sel({"method": label, "orbit": orbit, "step": h})) for label in LABELS}
 
 
 def realizable(data: xr.Dataset) -> Finding:
-    means, swings = pick(data["mean"], ELLIPTIC), pick(data.swing, ELLIPTIC)
-    means_e = np.abs(data["mean"].sel({"method": CORRECTED, "orbit": ELLIPTIC}).values)
-    order = order_of(data.step.values, means_e)
+    means, swings = pick(data["mean"], common.ELLIPTIC), pick(data.swing, common.ELLIPTIC)
+    means_e = np.abs(data["mean"].sel({"method": common.CORRECTED, "orbit": common.ELLIPTIC}).values)
+    order = common.order_of(data.step.values, means_e)
     parts: dict[str, Any] = {
         "the mean is a hundred times nearer to the exact value": rising(
-            {k: abs(means[k]) for k in (CORRECTED, SYMPLECTIC)}, 100.0
+            {k: abs(means[k]) for k in (common.CORRECTED, common.SYMPLECTIC)}, 100.0
         ),
         "it oscillates about it: the mean is within a tenth of the swing": at_most(
-            abs(means[CORRECTED]) / swings[CORRECTED], 0.1
+            abs(means[common.CORRECTED]) / swings[common.CORRECTED], 0.1
         ),
-        "what is left of the offset falls with the fourth power of the step": keeps(order, 4),
+        "what is left of the offset falls with the fourth power of the step": common.keeps(order, 4),
     }
     return Finding(
         parts,
@@ -105,7 +90,7 @@ def phase(data: xr.Dataset) -> Finding:
     """Judge whether the corrected integrator is also more accurate in position."""
     measured = {name: pick(data.distance, name) for name in ORBITS}
     parts = {
-        f"on the {name} orbit": rising({k: measured[name][k] for k in (CORRECTED, SYMPLECTIC)}, 100.0)
+        f"on the {name} orbit": rising({k: measured[name][k] for k in (common.CORRECTED, common.SYMPLECTIC)}, 100.0)
         for name in ORBITS
     }
     return Finding(parts, {f"distance from the conic, {name}, km": measured[name] for name in ORBITS})

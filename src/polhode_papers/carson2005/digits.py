@@ -13,55 +13,44 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import Tolerance, integrate
-from polhode.errors import unwarned
-from polhode.plots.style import BLUE, GREY, VERMILION
-from polhode.systems import orbit
+import polhode as ph
 from polhode_papers import drawing
-from polhode_papers.carson2005.common import (
-    CIRCULAR,
-    DAY,
-    ELLIPTIC,
-    HEUN,
-    METHODS,
-    MU,
-    RK4,
-    STARTS,
-    STEP,
-    SYMPLECTIC,
-    last,
-    run,
-)  # fmt: skip
+from polhode_papers.carson2005 import common
 from polhode_papers.criteria import at_least
+from polhode_papers.drawing import BLUE, GREY, VERMILION
+from polhode_papers.measure import unwarned
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
-ORBITS = (CIRCULAR, ELLIPTIC)
-OF_DOUBLES = {CIRCULAR: ("400.2457264514520369964908", "-1615.176612390264378515415"),
-              ELLIPTIC: ("594.5818777561507686235668", "-2686.708951770017005271682")}  # fmt: skip
-OF_DECIMALS = {CIRCULAR: ("400.2457264514720746791508", "-1615.17661239025977977367"),
-               ELLIPTIC: ("594.5818777561796069499105", "-2686.70895177000950769525")}  # fmt: skip
+ORBITS = (common.CIRCULAR, common.ELLIPTIC)
+OF_DOUBLES = {common.CIRCULAR: ("400.2457264514520369964908", "-1615.176612390264378515415"),
+              common.ELLIPTIC: ("594.5818777561507686235668", "-2686.708951770017005271682")}  # fmt: skip
+OF_DECIMALS = {common.CIRCULAR: ("400.2457264514720746791508", "-1615.17661239025977977367"),
+               common.ELLIPTIC: ("594.5818777561796069499105", "-2686.70895177000950769525")}  # fmt: skip
 """x and y after 86,400 s, km, for the data as doubles and as decimals."""
 
 GAUSS, TIGHT, EXACT = "Gauss 16, 64 s", "RK45, rtol 1e-13", "exact flow"
-PAPERS = (SYMPLECTIC, HEUN, RK4, TIGHT)
+PAPERS = (common.SYMPLECTIC, common.HEUN, common.RK4, TIGHT)
 OURS = ("rkn6_14a, 10 s", "the same, compensated", GAUSS, "Gauss 16, compensated", EXACT)
 COMPENSATED = (OURS[1], OURS[3])
-TIGHTEST = Tolerance(1e-13, 1e-13)
+TIGHTEST = ph.Tolerance(1e-13, 1e-13)
 
 
 @unwarned()
 def ends(name: str) -> dict[str, tuple[Any, float]]:
     """Position after a day (km) and step (s) by method; the step is NaN if the method chooses it."""
     n = {"rkn6_14a": 10.0, "mkrk:gauss16": 64.0}
-    results = {label: (last(label, name, step=STEP).position.values, STEP) for label in (SYMPLECTIC, HEUN, RK4)}
-    results[TIGHT] = (run(METHODS["RK45"], name, steps=TIGHTEST).position.values[-1], np.nan)
+    results = {
+        label: (common.last(label, name, step=common.STEP).position.values, common.STEP)
+        for label in (common.SYMPLECTIC, common.HEUN, common.RK4)
+    }
+    results[TIGHT] = (common.run(common.METHODS["RK45"], name, steps=TIGHTEST).position.values[-1], np.nan)
     rows = iter(OURS)
     for method, h in n.items():
         for compensated in (False, True):
-            ds = integrate(orbit(MU), method, step=h, t_end=DAY, every=round(DAY / h),
-                           settings={"compensated": compensated}, **STARTS[name])  # fmt: skip
+            ds = ph.integrate(ph.orbit(common.MU), method, step=h, t_end=common.DAY, every=round(common.DAY / h),
+                           settings={"compensated": compensated}, **common.STARTS[name])  # fmt: skip
             results[next(rows)] = (ds.position.values[-1], h)
-    results[EXACT] = (last("kepler", name, step=DAY).position.values, DAY)
+    results[EXACT] = (common.last("kepler", name, step=common.DAY).position.values, common.DAY)
     return results
 
 
@@ -82,7 +71,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
          "of_data": ("orbit", bound)},
         {"orbit": list(ORBITS), "method": [*PAPERS, *OURS]},
         {"truth": "Kepler's equation in 50 digits, from the initial data rounded to doubles",
-         "steps": f"{STEP:g} s for the methods of the paper, RK45 with tolerances of {TIGHTEST.rtol:g}"},
+         "steps": f"{common.STEP:g} s for the methods of the paper, RK45 with tolerances of {TIGHTEST.rtol:g}"},
     )  # fmt: skip
 
 

@@ -16,52 +16,36 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import forces
+import polhode as ph
 from polhode_papers import drawing
+from polhode_papers.carson2005 import common
 from polhode_papers.carson2005.claims import gradient
-from polhode_papers.carson2005.common import (
-    CIRCULAR,
-    DAY,
-    ELLIPTIC,
-    FORCED,
-    HEUN,
-    MIDPOINT,
-    R0,
-    RK4,
-    STEP,
-    SYMPLECTIC,
-    VERLET,
-    ladder_panel,
-    last,
-    of,
-    run,
-)  # fmt: skip
 from polhode_papers.criteria import at_least, at_most
 from polhode_papers.measure import whole
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 
 SCALE = 50.0  # km
-AIR = {CIRCULAR: 2e-9, ELLIPTIC: 2e-8}  # kd, 1/km
-STAGES = {VERLET: 1, FORCED: 1, SYMPLECTIC: 1, MIDPOINT: 2, HEUN: 2, RK4: 4}
+AIR = {common.CIRCULAR: 2e-9, common.ELLIPTIC: 2e-8}  # kd, 1/km
+STAGES = {common.VERLET: 1, common.FORCED: 1, common.SYMPLECTIC: 1, common.MIDPOINT: 2, common.HEUN: 2, common.RK4: 4}
 COUNTS = (1728, 3456, 8640, 17_280)  # load evaluations per day; the symplectic rule uses the steps of Verlet
-RK2 = (MIDPOINT, HEUN)
-VARIATIONAL = (VERLET, FORCED, SYMPLECTIC)
+RK2 = (common.MIDPOINT, common.HEUN)
+VARIATIONAL = (common.VERLET, common.FORCED, common.SYMPLECTIC)
 REFERENCE = (("mkrk:gauss12", 50.0), ("mkrk:cv8", 10.0))
 
 
-def air(kd: float) -> list[forces.Force]:
-    return [forces.drag(kd=kd, radius=R0, scale=SCALE)]
+def air(kd: float) -> list[ph.forces.Force]:
+    return [ph.forces.drag(kd=kd, radius=common.R0, scale=SCALE)]
 
 
 def residual(kd: float) -> float:
     """Residual of the midpoint rule with drag in the forced equations (28), relative to the momentum."""
-    ds = run(SYMPLECTIC, ELLIPTIC, forces=air(kd))
+    ds = common.run(common.SYMPLECTIC, common.ELLIPTIC, forces=air(kd))
     q = ds.position.values
-    middle, v = 0.5 * (q[1:] + q[:-1]), np.diff(q, axis=0) / STEP
+    middle, v = 0.5 * (q[1:] + q[:-1]), np.diff(q, axis=0) / common.STEP
     pull = -np.array([gradient(np.concatenate([x, np.zeros(3)]))[:3] for x in middle])
-    density = kd * np.exp(-(np.linalg.norm(middle, axis=1) - R0) / SCALE) * np.linalg.norm(v, axis=1)
-    F = 0.5 * STEP * (-density[:, None] * v)  # [carson2005, eq. 28], F_d^- and F_d^+
-    defect = (0.5 * STEP * pull - v + F)[1:] + (0.5 * STEP * pull + v + F)[:-1]
+    density = kd * np.exp(-(np.linalg.norm(middle, axis=1) - common.R0) / SCALE) * np.linalg.norm(v, axis=1)
+    F = 0.5 * common.STEP * (-density[:, None] * v)  # [carson2005, eq. 28], F_d^- and F_d^+
+    defect = (0.5 * common.STEP * pull - v + F)[1:] + (0.5 * common.STEP * pull + v + F)[:-1]
     return float(np.abs(defect).max() / np.linalg.norm(v, axis=1).min())
 
 
@@ -73,16 +57,16 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     decay, reference_gaps = [], []
     for i, (name, kd) in enumerate(AIR.items()):
         report_progress(f"reference, {name}")
-        ends = [last(method, name, step=h, t_end=days * DAY, forces=air(kd)) for method, h in REFERENCE]
-        E0, E1 = float(run(RK4, name, t_end=STEP, forces=air(kd)).energy[0]), float(ends[0].energy)
+        ends = [common.last(method, name, step=h, t_end=days * common.DAY, forces=air(kd)) for method, h in REFERENCE]
+        E0, E1 = float(common.run(common.RK4, name, t_end=common.STEP, forces=air(kd)).energy[0]), float(ends[0].energy)
         decay.append((E1 - E0) / abs(E0))
         reference_gaps.append(abs(float(ends[1].energy) - E1) / abs(E1 - E0))
         for j, (label, s) in enumerate(STAGES.items()):
             report_progress(f"{label}, {name}")
             for k, n in enumerate(counts):
-                h = s * DAY / n
-                if whole(days * DAY, h):
-                    end = last(label, name, step=h, t_end=days * DAY, forces=air(kd))
+                h = s * common.DAY / n
+                if whole(days * common.DAY, h):
+                    end = common.last(label, name, step=h, t_end=days * common.DAY, forces=air(kd))
                     energy[i, j, k] = abs(float(end.energy) - E1) / abs(E1 - E0)
                     position[i, j, k] = np.linalg.norm(end.position - ends[0].position)
                     spent[i, j, k] = end.attrs["load_evaluations"] / days
@@ -101,7 +85,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     for ax, name in zip(axes, AIR, strict=True):
         table = {label: data.energy.sel({"orbit": name, "method": label}) for label in STAGES}
         x = {label: data.spent.sel({"orbit": name, "method": label}) for label in STAGES}
-        ladder_panel(ax, x, table, "load evaluations a day", "error of the energy / its decay")
+        common.ladder_panel(ax, x, table, "load evaluations a day", "error of the energy / its decay")
         ax.set_title(f"{name} orbit, {data.attrs['span']}")
     axes[1].set_ylabel("")
     drawing.legend_below(picture, axes[0], 6)
@@ -110,14 +94,14 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 def values(data: xr.Dataset, name: str, label: str) -> np.ndarray:
     """Energy errors relative to the decay, by nominal evaluation count."""
-    result: np.ndarray = of(data.energy.sel(orbit=name), label)
+    result: np.ndarray = common.of(data.energy.sel(orbit=name), label)
     return result
 
 
 def at_cost(data: xr.Dataset, name: str, rival: str, label: str) -> np.ndarray:
     """Error of ``rival`` over that of a method at equal evaluations; log-log interpolation between the rival's runs."""
-    n, e = (np.log(of(data[kind].sel(orbit=name), rival)) for kind in ("spent", "energy"))
-    x = np.log(of(data.spent.sel(orbit=name), label))
+    n, e = (np.log(common.of(data[kind].sel(orbit=name), rival)) for kind in ("spent", "energy"))
+    x = np.log(common.of(data.spent.sel(orbit=name), label))
     k = np.clip(np.searchsorted(n, x) - 1, 0, n.size - 2)
     rival_error = np.exp(e[k] + (x - n[k]) * (e[k + 1] - e[k]) / (n[k + 1] - n[k]))
     return np.asarray(rival_error / values(data, name, label))
@@ -128,7 +112,7 @@ def tracks(data: xr.Dataset) -> Finding:
     parts: dict[str, Check] = {}
     numbers: dict[str, Any] = {}
     for name in AIR:
-        for label, least in ((VERLET, 10.0), (FORCED, 1.0)):
+        for label, least in ((common.VERLET, 10.0), (common.FORCED, 1.0)):
             gain = np.min([at_cost(data, name, rk2, label) for rk2 in RK2], axis=0)
             words = "ten times better" if least > 1.0 else "better"
             parts[f"{label}, {name}: {words} than either RK2 at every cost"] = at_least(float(gain.min()), least)
@@ -145,12 +129,12 @@ def traditional(data: xr.Dataset) -> Finding:
     parts: dict[str, Check] = {}
     numbers: dict[str, Any] = {}
     for name in AIR:
-        gain = at_cost(data, name, RK4, VERLET)
+        gain = at_cost(data, name, common.RK4, common.VERLET)
         parts |= {
             f"{name}, {int(n)} evaluations a day": at_least(float(g), 1.0)
             for n, g in zip(data["count"].values, gain, strict=True)
         }
-        numbers[f"{name}: RK4 over {VERLET}"] = counted(data, gain)
+        numbers[f"{name}: RK4 over {common.VERLET}"] = counted(data, gain)
     return Finding(parts, numbers)
 
 

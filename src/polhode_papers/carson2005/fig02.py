@@ -7,39 +7,25 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode_papers import drawing
-from polhode_papers.carson2005.common import (
-    CIRCULAR,
-    CONIC,
-    DAY,
-    R0,
-    RK4,
-    RK45,
-    SYMPLECTIC,
-    lines,
-    of,
-    period,
-    plane,
-    revolutions,
-    shown,
-)  # fmt: skip
+from polhode_papers.carson2005 import common
 from polhode_papers.criteria import at_most, falling, rising
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
-LABELS = (SYMPLECTIC, RK45, RK4, CONIC)
-PIXEL = 2.0 * R0 / 1000.0  # size of a pixel in a figure a thousand pixels wide, km
+LABELS = (common.SYMPLECTIC, common.RK45, common.RK4, common.CONIC)
+PIXEL = 2.0 * common.R0 / 1000.0  # size of a pixel in a figure a thousand pixels wide, km
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("four methods")
-    data = shown(CIRCULAR, LABELS, "position", "energy", "offset")
+    data = common.shown(common.CIRCULAR, LABELS, "position", "energy", "offset")
     return data.isel(time=slice(None, None, 6))
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, ((left, right),) = drawing.canvas(1, 2, width=9.6, height=4.8)
-    plane(left, data, (RK45, SYMPLECTIC, RK4, CONIC))
+    common.plane(left, data, (common.RK45, common.SYMPLECTIC, common.RK4, common.CONIC))
     left.set_title("paths")
-    lines(right, data.position.reduce(np.linalg.norm, "axis"), LABELS)
+    common.lines(right, data.position.reduce(np.linalg.norm, "axis"), LABELS)
     right.set(title="distance from the centre", ylabel="km")
     drawing.legend_below(picture, left, 4)
     return {"fig02": picture}
@@ -48,12 +34,12 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 def winds(data: xr.Dataset) -> Finding:
     """Judge whether RK45 loses energy and height in every revolution."""
     t, E, r = data.chosen.values, data.chosen_energy.values, data.chosen_radius.values
-    T = period(CIRCULAR)
-    heights = revolutions(t, r, T)
+    T = common.period(common.CIRCULAR)
+    heights = common.revolutions(t, r, T)
     parts = {
         "the distance from the planet falls by over 1 % in the day": at_most(float(r[-1] / r[0]), 0.99),
         "its mean falls in every revolution": falling(heights),
-        "so does the energy": falling(revolutions(t, E, T)),
+        "so does the energy": falling(common.revolutions(t, E, T)),
     }
     return Finding(parts, {"distance at the end, km": float(r[-1]), "energy lost": float(1.0 - E[0] / E[-1]),
                            "relative to the energy at the start": float((E[0] - E[-1]) / abs(E[0])),
@@ -61,12 +47,15 @@ def winds(data: xr.Dataset) -> Finding:
 
 
 def alike(data: xr.Dataset) -> Finding:
-    worst = {label: float(np.abs(of(data.offset, label)).max()) for label in (SYMPLECTIC, RK4, RK45)}
+    worst = {
+        label: float(np.abs(common.of(data.offset, label)).max())
+        for label in (common.SYMPLECTIC, common.RK4, common.RK45)
+    }
     parts = {
         "both are closer to the circle than RK45": rising(
-            {"larger of both": max(worst[SYMPLECTIC], worst[RK4]), RK45: worst[RK45]}
+            {"larger of both": max(worst[common.SYMPLECTIC], worst[common.RK4]), common.RK45: worst[common.RK45]}
         ),
-        "their paths are within one pixel of each other": at_most(worst[SYMPLECTIC] + worst[RK4], PIXEL),
+        "their paths are within one pixel of each other": at_most(worst[common.SYMPLECTIC] + worst[common.RK4], PIXEL),
     }
     return Finding(parts, {"largest offset from the circle, km": worst, "a pixel, km": PIXEL})
 
@@ -76,7 +65,7 @@ def planar(data: xr.Dataset) -> Finding:
     return Finding({"no method leaves the plane": at_most(height, 0.0)}, {"largest |z|, km": height})
 
 
-FIGURE = Figure("fig02", f"circular orbit, {DAY:g} s", compute, draw, (
+FIGURE = Figure("fig02", f"circular orbit, {common.DAY:g} s", compute, draw, (
     Claim("The variable-step RK45 scheme winds toward the planet; it is dissipating energy", "fig. 2", winds),
     Claim("Symplectic and RK4 track the exact orbit more closely and cannot be separated in figure 2", "fig. 2", alike),
     Claim("Due to the choice of initial conditions, the orbit is planar", "circular orbit", planar),

@@ -7,24 +7,24 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode_papers import drawing
-from polhode_papers.carson2005.common import CONIC, DAY, ELLIPTIC, RK2, RK4, RK45, SYMPLECTIC, lines, of, plane, shown
+from polhode_papers.carson2005 import common
 from polhode_papers.criteria import at_least, at_most, falling, rising
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
-OTHERS = (SYMPLECTIC, *RK2, RK4)
+OTHERS = (common.SYMPLECTIC, *common.RK2, common.RK4)
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("six methods")
-    data = shown(ELLIPTIC, (RK45, *OTHERS, CONIC), "position", "distance", "offset")
+    data = common.shown(common.ELLIPTIC, (common.RK45, *OTHERS, common.CONIC), "position", "distance", "offset")
     return data.isel(time=slice(None, None, 6))
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, ((left, right),) = drawing.canvas(1, 2, width=10.0, height=4.8)
-    plane(left, data, (RK45, *OTHERS, CONIC))
+    common.plane(left, data, (common.RK45, *OTHERS, common.CONIC))
     left.set_title("paths")
-    lines(right, data.distance.where(data.distance > 0.0), (RK45, *OTHERS))
+    common.lines(right, data.distance.where(data.distance > 0.0), (common.RK45, *OTHERS))
     right.set(title="distance from the place on the conic", ylabel="km", yscale="log", ylim=(1e-8, 1e4))
     drawing.legend_below(picture, left, 6)
     return {"fig05": picture}
@@ -34,7 +34,7 @@ def winds(data: xr.Dataset) -> Finding:
     """Judge whether RK45 loses energy from periapsis to periapsis, and whether its apoapses fall."""
     E, r = data.chosen_energy.values, data.chosen_radius.values
     E_low = E[1:-1][(r[1:-1] < r[:-2]) & (r[1:-1] <= r[2:])]
-    size = np.linalg.norm(of(data.position, RK45), axis=1)
+    size = np.linalg.norm(common.of(data.position, common.RK45), axis=1)
     first, final = (float(part.max()) for part in (size[: size.size // 4], size[-size.size // 4 :]))
     parts = {
         "the energy is lower at every periapsis": falling(E_low),
@@ -46,14 +46,16 @@ def winds(data: xr.Dataset) -> Finding:
 
 
 def closer(data: xr.Dataset) -> Finding:
-    ends = {label: float(of(data.distance, label)[-1]) for label in (RK45, *OTHERS)}
-    paths = {label: float(np.abs(of(data.offset, label)).max()) for label in (RK45, *OTHERS)}
-    parts = {"their places": rising({"others": max(ends[label] for label in OTHERS), RK45: ends[RK45]}),
-             "their paths": rising({"others": max(paths[label] for label in OTHERS), RK45: paths[RK45]})}  # fmt: skip
+    ends = {label: float(common.of(data.distance, label)[-1]) for label in (common.RK45, *OTHERS)}
+    paths = {label: float(np.abs(common.of(data.offset, label)).max()) for label in (common.RK45, *OTHERS)}
+    parts = {
+        words: rising({"others": max(far[label] for label in OTHERS), common.RK45: far[common.RK45]})
+        for words, far in (("their places", ends), ("their paths", paths))
+    }
     return Finding(parts, {"distance at the end, km": ends, "largest offset of the path, km": paths})
 
 
-FIGURE = Figure("fig05", f"elliptic orbit, {DAY:g} s", compute, draw, (
+FIGURE = Figure("fig05", f"elliptic orbit, {common.DAY:g} s", compute, draw, (
     Claim("RK45 is again seen to wind toward the planet, artificially dissipating energy", "fig. 5", winds),
     Claim("The remaining schemes track the exact orbit more closely", "fig. 5", closer),
 ))  # fmt: skip

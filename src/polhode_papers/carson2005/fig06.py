@@ -7,51 +7,29 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode_papers import drawing
-from polhode_papers.carson2005.common import (
-    CIRCULAR,
-    COLOUR,
-    CONIC,
-    DASHED,
-    DAY,
-    ELLIPTIC,
-    MU,
-    R0,
-    RK2,
-    RK4,
-    STEP,
-    SYMPLECTIC,
-    close_up,
-    conic,
-    keeps,
-    ladder_panel,
-    last,
-    of,
-    order_of,
-    passes,
-    shown,
-)  # fmt: skip
+from polhode_papers.carson2005 import common
 from polhode_papers.criteria import rising
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
-LABELS = (SYMPLECTIC, *RK2, RK4)
+LABELS = (common.SYMPLECTIC, *common.RK2, common.RK4)
 STEPS = (40.0, 20.0, 10.0, 5.0, 2.5)
-E = R0 * 1.550663**2 / MU - 1.0  # eccentricity; periapsis is up (+y), the close-up 45 degrees from it
+E = common.R0 * 1.550663**2 / common.MU - 1.0  # eccentricity; periapsis is up (+y), the close-up 45 degrees from it
 CORNER, WINDOW = (
-    R0 * (1.0 + E) / (np.sqrt(2.0) + E) * np.array([-1.0, 1.0]),
+    common.R0 * (1.0 + E) / (np.sqrt(2.0) + E) * np.array([-1.0, 1.0]),
     0.6,
 )  # point on the orbit and half width of the window, km
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     ladder = STEPS[:4] if quick else STEPS
-    results = {name: np.zeros((len(LABELS), len(ladder))) for name in (ELLIPTIC, CIRCULAR)}
+    results = {name: np.zeros((len(LABELS), len(ladder))) for name in (common.ELLIPTIC, common.CIRCULAR)}
     for name, table in results.items():
-        truth = conic(name, DAY)[0]
+        truth = common.conic(name, common.DAY)[0]
         for i, label in enumerate(LABELS):
             report_progress(f"{label}, {name}")
-            table[i] = [np.linalg.norm(last(label, name, step=h).position.values - truth) for h in ladder]
-    data = shown(ELLIPTIC, LABELS, "offset").isel(time=slice(None, None, 6))
-    data = data.merge(passes(ELLIPTIC, LABELS, CORNER, 60.0))
+            table[i] = [np.linalg.norm(common.last(label, name, step=h).position.values - truth) for h in ladder]
+    data = common.shown(common.ELLIPTIC, LABELS, "offset").isel(time=slice(None, None, 6))
+    data = data.merge(common.passes(common.ELLIPTIC, LABELS, CORNER, 60.0))
     errors = {f"error_{name}": (("scheme", "step"), table) for name, table in results.items()}
     return data.assign(errors).assign_coords(scheme=list(LABELS), step=list(ladder))
 
@@ -59,66 +37,71 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, (axes,) = drawing.canvas(1, 3, width=12.4, height=4.3)
     angle = np.radians(np.linspace(134.0, 136.0, 2000))
-    r = R0 * (1.0 + E) / (1.0 + E * np.sin(angle))
+    r = common.R0 * (1.0 + E) / (1.0 + E * np.sin(angle))
     axes[0].plot(
         r * np.cos(angle) - CORNER[0],
         r * np.sin(angle) - CORNER[1],
-        linestyle=DASHED,
-        color=COLOUR[CONIC],
-        label=CONIC,
+        linestyle=common.DASHED,
+        color=common.COLOUR[common.CONIC],
+        label=common.CONIC,
         zorder=3,
     )
-    close_up(axes[0], data, LABELS, CORNER, WINDOW)
+    common.close_up(axes[0], data, LABELS, CORNER, WINDOW)
     axes[0].set_title("close-up: one line a revolution")
     for label in LABELS:
         line = data.offset.sel({"method": label})
-        axes[1].semilogy(line.time / 3600, np.abs(line) * 1000, color=COLOUR[label], linewidth=0.8)
+        axes[1].semilogy(line.time / 3600, np.abs(line) * 1000, color=common.COLOUR[label], linewidth=0.8)
     axes[1].set(xlabel="time (h)", ylabel="m", ylim=(1e-6, 1e5), title="offset of the path")
     table = {str(label): data.error_elliptic.sel(scheme=label) for label in LABELS}
-    ladder_panel(axes[2], data.step, table, "step (s)", "km")
+    common.ladder_panel(axes[2], data.step, table, "step (s)", "km")
     axes[2].set_title("distance from the conic after a day")
     drawing.legend_below(picture, axes[0], 5)
     return {"fig06": picture}
 
 
 def errors(data: xr.Dataset, name: str) -> dict[str, float]:
-    at = data[f"error_{name}"].sel(step=STEP)
+    at = data[f"error_{name}"].sel(step=common.STEP)
     return {label: float(at.sel(scheme=label)) for label in LABELS}
 
 
 def accurate(data: xr.Dataset) -> Finding:
-    e = errors(data, ELLIPTIC)
-    paths = {label: float(np.abs(of(data.offset, label)).max()) for label in LABELS}
+    e = errors(data, common.ELLIPTIC)
+    paths = {label: float(np.abs(common.of(data.offset, label)).max()) for label in LABELS}
     parts = {
-        "ten times closer in place": rising({RK4: e[RK4], "best other": min(e[k] for k in (SYMPLECTIC, *RK2))}, 10.0),
+        "ten times closer in place": rising(
+            {common.RK4: e[common.RK4], "best other": min(e[k] for k in (common.SYMPLECTIC, *common.RK2))}, 10.0
+        ),
         "ten times closer in path": rising(
-            {RK4: paths[RK4], "best other": min(paths[k] for k in (SYMPLECTIC, *RK2))}, 10.0
+            {common.RK4: paths[common.RK4], "best other": min(paths[k] for k in (common.SYMPLECTIC, *common.RK2))}, 10.0
         ),
     }
     return Finding(parts, {"distance after a day, km": e, "largest offset of the path, km": paths})
 
 
 def orders(data: xr.Dataset) -> Finding:
-    measured = {label: order_of(data.step.values, data.error_elliptic.sel(scheme=label).values) for label in LABELS}
+    measured = {
+        label: common.order_of(data.step.values, data.error_elliptic.sel(scheme=label).values) for label in LABELS
+    }
     parts = {
-        f"{label} is of order {p}": keeps(measured[label], p) for label, p in zip(LABELS, (2, 2, 2, 4), strict=True)
+        f"{label} is of order {p}": common.keeps(measured[label], p)
+        for label, p in zip(LABELS, (2, 2, 2, 4), strict=True)
     }
     return Finding(parts, {"orders": measured})
 
 
 def differs(data: xr.Dataset) -> Finding:
-    e = errors(data, CIRCULAR)
+    e = errors(data, common.CIRCULAR)
     return Finding(
         {
             "on the circle RK4 is less accurate than the symplectic integrator": rising(
-                {k: e[k] for k in (SYMPLECTIC, RK4)}
+                {k: e[k] for k in (common.SYMPLECTIC, common.RK4)}
             )
         },
         {"distance on the circular orbit after a day, km": e},
     )
 
 
-FIGURE = Figure("fig06", f"close-up of the elliptic orbit, {DAY:g} s", compute, draw, (
+FIGURE = Figure("fig06", f"close-up of the elliptic orbit, {common.DAY:g} s", compute, draw, (
     Claim("RK4 is significantly more accurate than the symplectic or RK2 technique", "fig. 6", accurate),
     Claim("RK4 is of fourth order, RK2 and the symplectic technique are of second", "fig. 6", orders),
     Claim("In accuracy the elliptic orbit slightly differs from the circular case", "fig. 6", differs),

@@ -9,48 +9,31 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode_papers import drawing
-from polhode_papers.carson2005.common import (
-    CONIC,
-    DAY,
-    ELLIPTIC,
-    HEUN,
-    RK2,
-    RK4,
-    STEP,
-    SYMPLECTIC,
-    digits,
-    keeps,
-    lines,
-    of,
-    order_of,
-    period,
-    revolutions,
-    run,
-    shown,
-)  # fmt: skip
+from polhode_papers.carson2005 import common
 from polhode_papers.criteria import at_least, at_most, falling
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
-LABELS = (SYMPLECTIC, *RK2, RK4, CONIC)
+LABELS = (common.SYMPLECTIC, *common.RK2, common.RK4, common.CONIC)
 STEPS = (40.0, 20.0, 10.0, 5.0)
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("five methods, and the offset at other steps")
-    data = shown(ELLIPTIC, LABELS, "energy")
-    T, means = period(ELLIPTIC), []
+    data = common.shown(common.ELLIPTIC, LABELS, "energy")
+    T, means = common.period(common.ELLIPTIC), []
     for h in STEPS:
-        E = run(SYMPLECTIC, ELLIPTIC, step=h)
-        means.append(revolutions(E.time.values, E.energy.values, T).mean() / E.energy.values[0] - 1.0)
+        E = common.run(common.SYMPLECTIC, common.ELLIPTIC, step=h)
+        means.append(common.revolutions(E.time.values, E.energy.values, T).mean() / E.energy.values[0] - 1.0)
     return data.assign(mean_offset=("step", means)).assign_coords(step=list(STEPS))
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, ((left, right),) = drawing.canvas(1, 2, width=10.4, height=4.0)
-    for ax, labels, title in ((left, LABELS, "energy (km²/s² for 1 kg)"),
-                              (right, (SYMPLECTIC, RK4, CONIC), "without the methods of order 2")):  # fmt: skip
-        lines(ax, data.energy, labels)
-        digits(ax, 6)
+    few = (common.SYMPLECTIC, common.RK4, common.CONIC)
+    titles = "energy (km²/s² for 1 kg)", "without the methods of order 2"
+    for ax, labels, title in zip((left, right), (LABELS, few), titles, strict=True):
+        common.lines(ax, data.energy, labels)
+        common.digits(ax, 6)
         ax.set_title(title)
     drawing.legend_below(picture, left, 5)
     return {"fig07": picture}
@@ -58,16 +41,16 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 def means(data: xr.Dataset, label: str) -> tuple[float, np.ndarray]:
     """Initial energy, and its mean over each revolution."""
-    E = of(data.energy, label)
-    return float(E[0]), revolutions(data.time.values, E, period(ELLIPTIC))
+    E = common.of(data.energy, label)
+    return float(E[0]), common.revolutions(data.time.values, E, common.period(common.ELLIPTIC))
 
 
 def decay(data: xr.Dataset) -> Finding:
-    moves = {label: float(means(data, label)[1][-1] - means(data, label)[1][0]) for label in RK2}
-    steady = {label: bool((np.diff(means(data, label)[1]) * np.sign(moves[label]) > 0.0).all()) for label in RK2}
-    parts = {f"{label}: the energy falls in every revolution": falling(means(data, label)[1]) for label in RK2}
-    start = abs(means(data, HEUN)[0])
-    E = {label: of(data.energy, label) for label in RK2}
+    moves = {label: float(means(data, label)[1][-1] - means(data, label)[1][0]) for label in common.RK2}
+    steady = {label: bool((np.diff(means(data, label)[1]) * np.sign(moves[label]) > 0.0).all()) for label in common.RK2}
+    parts = {f"{label}: the energy falls in every revolution": falling(means(data, label)[1]) for label in common.RK2}
+    start = abs(means(data, common.HEUN)[0])
+    E = {label: common.of(data.energy, label) for label in common.RK2}
     mean = {label: x / start / (means(data, label)[1].size - 1) for label, x in moves.items()}
     return Finding(
         parts,
@@ -80,23 +63,23 @@ def decay(data: xr.Dataset) -> Finding:
 
 
 def oscillates(data: xr.Dataset) -> Finding:
-    start, mean = means(data, SYMPLECTIC)
-    E = of(data.energy, SYMPLECTIC)
+    start, mean = means(data, common.SYMPLECTIC)
+    E = common.of(data.energy, common.SYMPLECTIC)
     swing, bias, move = float(E.max() - E.min()) / abs(start), float(mean.mean() - start) / abs(start), float(
         mean[-1] - mean[0]) / abs(start)  # fmt: skip
-    order = order_of(STEPS, np.abs(data.mean_offset.values).tolist())
+    order = common.order_of(STEPS, np.abs(data.mean_offset.values).tolist())
     parts: dict[str, Any] = {
         "not constant": at_least(swing, 1e-8),
         "the mean does not move (by 1 % of the swing in the day)": at_most(abs(move) / swing, 0.01),
         "the mean is off the actual energy by over a tenth of the swing": at_least(abs(bias) / swing, 0.1),
-        "the offset goes with the square of the step": keeps(order, 2),
+        "the offset goes with the square of the step": common.keeps(order, 2),
     }
     return Finding(parts, {"half the swing, relative": swing / 2, "mean less the actual energy, relative": bias,
                            "move of the mean in the day": move, "exponent of the step": order})  # fmt: skip
 
 
 def appears(data: xr.Dataset) -> Finding:
-    E, S = of(data.energy, RK4), of(data.energy, SYMPLECTIC)
+    E, S = common.of(data.energy, common.RK4), common.of(data.energy, common.SYMPLECTIC)
     ratio = float(np.ptp(E) / np.ptp(S))
     return Finding(
         {"its change is below one hundredth of the symplectic swing": at_most(ratio, 0.01)}, {"ratio": ratio}
@@ -105,7 +88,7 @@ def appears(data: xr.Dataset) -> Finding:
 
 FIGURE = Figure(
     "fig07",
-    f"energy of the elliptic orbit, {DAY:g} s, steps of {STEP:g} s",
+    f"energy of the elliptic orbit, {common.DAY:g} s, steps of {common.STEP:g} s",
     compute,
     draw,
     (

@@ -7,39 +7,25 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode_papers import drawing
-from polhode_papers.carson2005.common import (
-    COLOUR,
-    CONIC,
-    DAY,
-    ELLIPTIC,
-    RK4,
-    STEP,
-    SYMPLECTIC,
-    conic,
-    digits,
-    lines,
-    of,
-    period,
-    power,
-    revolutions,
-    run,
-    shown,
-)  # fmt: skip
+from polhode_papers.carson2005 import common
 from polhode_papers.carson2005.fig04 import TENTH
 from polhode_papers.criteria import at_least, at_most, fact, falling, rising, within
 from polhode_papers.measure import relative_energy_error
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
-LONG = (SYMPLECTIC, RK4)
+LONG = (common.SYMPLECTIC, common.RK4)
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     days = 12 if quick else 100
     report_progress(f"{days} days")
-    runs = [run(label, ELLIPTIC, t_end=days * DAY, every=round(DAY / STEP)) for label in LONG]
-    positions = conic(ELLIPTIC, runs[0].time.values)[0]
+    runs = [
+        common.run(label, common.ELLIPTIC, t_end=days * common.DAY, every=round(common.DAY / common.STEP))
+        for label in LONG
+    ]
+    positions = common.conic(common.ELLIPTIC, runs[0].time.values)[0]
     over = ("scheme", "day")
-    return shown(ELLIPTIC, (RK4, CONIC), "energy").assign(
+    return common.shown(common.ELLIPTIC, (common.RK4, common.CONIC), "energy").assign(
         long_error=(over, [np.linalg.norm(ds.position - positions, axis=1) for ds in runs]),
         long_change=(over, [relative_energy_error(ds) for ds in runs]),
     ).assign_coords(scheme=list(LONG), day=np.arange(days + 1))  # fmt: skip
@@ -47,13 +33,15 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, (axes,) = drawing.canvas(1, 3, width=12.6, height=3.9)
-    lines(axes[0], data.energy, (RK4, CONIC))
-    digits(axes[0], 11)
+    common.lines(axes[0], data.energy, (common.RK4, common.CONIC))
+    common.digits(axes[0], 11)
     axes[0].set_title("energy by RK4 (km²/s² for 1 kg)")
     for label in LONG:
         line = data.sel(scheme=label).isel(day=slice(1, None))
-        axes[1].loglog(line.day, np.abs(line.long_change), ".", color=COLOUR[label], markersize=3)
-        axes[2].loglog(line.day, line.long_error, color=COLOUR[label], label=label if label == SYMPLECTIC else None)
+        axes[1].loglog(line.day, np.abs(line.long_change), ".", color=common.COLOUR[label], markersize=3)
+        axes[2].loglog(
+            line.day, line.long_error, color=common.COLOUR[label], label=label if label == common.SYMPLECTIC else None
+        )
     axes[1].set(xlabel="days", ylabel="relative", title="|change of the energy|, once a day")
     axes[2].set(xlabel="days", ylabel="km", title="distance from the conic")
     (named,), names = axes[2].get_legend_handles_labels()
@@ -63,10 +51,10 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def slow(data: xr.Dataset) -> Finding:
-    E = of(data.energy, RK4)
+    E = common.of(data.energy, common.RK4)
     lost = float(E[0] - E[-1])
     parts = {
-        "falls in every revolution": falling(revolutions(data.time.values, E, period(ELLIPTIC))),
+        "falls in every revolution": falling(common.revolutions(data.time.values, E, common.period(common.ELLIPTIC))),
         "by a tenth of a unit of the tenth digit or more, in all": at_least(lost / TENTH, 0.1),
         "and less than half a unit of the ninth": at_most(lost / TENTH, 5.0),
     }
@@ -75,7 +63,7 @@ def slow(data: xr.Dataset) -> Finding:
 
 
 def cryptic(data: xr.Dataset) -> Finding:
-    E = of(data.energy, RK4)
+    E = common.of(data.energy, common.RK4)
     ticks = {f"{x:.4f}" for x in np.linspace(E.min(), E.max(), 6)}
     return Finding(
         {
@@ -91,14 +79,21 @@ def cryptic(data: xr.Dataset) -> Finding:
 def long_term(data: xr.Dataset) -> Finding:
     """RK4: energy falls linearly and the position error grows quadratically in time; symplectic: linearly."""
     days = data.day.values
-    change, e = data.long_change.sel(scheme=RK4).values, {k: data.long_error.sel(scheme=k).values for k in LONG}
+    change, e = data.long_change.sel(scheme=common.RK4).values, {k: data.long_error.sel(scheme=k).values for k in LONG}
     later = slice(days.size // 4, None)
-    slope, slopes = power(days[later], -change[later]), {k: power(days[later], x[later]) for k, x in e.items()}
-    cross = days[-1] * e[SYMPLECTIC][-1] / e[RK4][-1]
+    slope, slopes = (
+        common.power(days[later], -change[later]),
+        {k: common.power(days[later], x[later]) for k, x in e.items()},
+    )
+    cross = days[-1] * e[common.SYMPLECTIC][-1] / e[common.RK4][-1]
     parts = {
         "the energy keeps falling in proportion to the time": within(slope, 0.85, 1.15),
-        "its place goes off faster, with a higher power of the time": at_least(slopes[RK4] - slopes[SYMPLECTIC], 0.5),
-        "RK4 is the less accurate at the end of this run": rising({k: float(e[k][-1]) for k in (SYMPLECTIC, RK4)}),
+        "its place goes off faster, with a higher power of the time": at_least(
+            slopes[common.RK4] - slopes[common.SYMPLECTIC], 0.5
+        ),
+        "RK4 is the less accurate at the end of this run": rising(
+            {k: float(e[k][-1]) for k in (common.SYMPLECTIC, common.RK4)}
+        ),
     }
     return Finding(
         parts,
@@ -112,7 +107,7 @@ def long_term(data: xr.Dataset) -> Finding:
     )
 
 
-FIGURE = Figure("fig08", f"energy of the elliptic orbit by RK4, {DAY:g} s and longer", compute, draw, (
+FIGURE = Figure("fig08", f"energy of the elliptic orbit by RK4, {common.DAY:g} s and longer", compute, draw, (
     Claim("A closer examination shows slow decay in RK4, in the 10th digit", "fig. 8", slow),
     Claim("The number of digits displayed is cryptic and does not reflect the dissipation", "fig. 8", cryptic),
     Claim("A very long-term integration would exhibit decay with RK4, a loss in accuracy", "fig. 4, 8", long_term,

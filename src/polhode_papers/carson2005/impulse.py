@@ -8,78 +8,63 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import forces, kepler
+import polhode as ph
 from polhode_papers import drawing
-from polhode_papers.carson2005.common import (
-    CIRCULAR,
-    CONIC,
-    DAY,
-    GAUSS,
-    MU,
-    RK4,
-    STEP,
-    SYMPLECTIC,
-    conic,
-    keeps,
-    ladder_panel,
-    last,
-    lines,
-    of,
-    order_of,
-    plane,
-    revolutions,
-    run,
-)  # fmt: skip
+from polhode_papers.carson2005 import common
 from polhode_papers.criteria import at_most, rising
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
-TIMES = {"at the end of a step": DAY / 2, "within a step": DAY / 2 + 3.7}
+TIMES = {"at the end of a step": common.DAY / 2, "within a step": common.DAY / 2 + 3.7}
 SIZE = 0.02  # km/s, along the velocity
-ORDERS = {SYMPLECTIC: 2, RK4: 4, "rkn6_14a": 6, GAUSS: 8}
-STEPS = {SYMPLECTIC: (40.0, 20.0, 10.0), RK4: (20.0, 5.0, 2.5), "rkn6_14a": (400.0, 200.0, 100.0),
-         GAUSS: (600.0, 300.0, 150.0)}  # fmt: skip
-LABELS = (SYMPLECTIC, RK4, CONIC)
+ORDERS = {common.SYMPLECTIC: 2, common.RK4: 4, "rkn6_14a": 6, common.GAUSS: 8}
+STEPS = {common.SYMPLECTIC: (40.0, 20.0, 10.0), common.RK4: (20.0, 5.0, 2.5), "rkn6_14a": (400.0, 200.0, 100.0),
+         common.GAUSS: (600.0, 300.0, 150.0)}  # fmt: skip
+LABELS = (common.SYMPLECTIC, common.RK4, common.CONIC)
 
 
-def burn(time: float) -> list[forces.Force]:
-    return [forces.impulse(time, SIZE, frame="velocity")]
+def burn(time: float) -> list[ph.forces.Force]:
+    return [ph.forces.impulse(time, SIZE, frame="velocity")]
 
 
 def after(time: float) -> tuple[np.ndarray, np.ndarray]:
     """Position and velocity on the conic just after the impulse."""
-    r, v = conic(CIRCULAR, time)
+    r, v = common.conic(common.CIRCULAR, time)
     return r, v + SIZE * v / np.linalg.norm(v)
 
 
 def truth(time: float, t: np.ndarray) -> np.ndarray:
     """Exact positions on the two arcs, km."""
-    later = kepler.propagate(*after(time), np.maximum(t - time, 0.0), MU)[0]
-    return np.asarray(np.where((t < time)[:, None], conic(CIRCULAR, np.minimum(t, time))[0], later))
+    later = ph.kepler.propagate(*after(time), np.maximum(t - time, 0.0), common.MU)[0]
+    return np.asarray(np.where((t < time)[:, None], common.conic(common.CIRCULAR, np.minimum(t, time))[0], later))
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     time = TIMES["at the end of a step"]
-    runs = {label: run(label, CIRCULAR, forces=burn(time)) for label in (SYMPLECTIC, RK4)}
-    t = np.unique(runs[RK4].time.values)
+    runs = {label: common.run(label, common.CIRCULAR, forces=burn(time)) for label in (common.SYMPLECTIC, common.RK4)}
+    t = np.unique(runs[common.RK4].time.values)
     rows = [np.flatnonzero(np.append(np.diff(runs[label].time.values) > 0, True)) for label in runs]  # after it
     positions = [ds.position.values[k] for ds, k in zip(runs.values(), rows, strict=True)] + [truth(time, t)]
-    arcs = [kepler.specific_energy(*conic(CIRCULAR, 0.0), MU), kepler.specific_energy(*after(time), MU)]
+    arcs = [
+        ph.kepler.specific_energy(*common.conic(common.CIRCULAR, 0.0), common.MU),
+        ph.kepler.specific_energy(*after(time), common.MU),
+    ]
     energies = [ds.energy.values[k] for ds, k in zip(runs.values(), rows, strict=True)] + [np.where(t < time, *arcs)]
     errors = np.zeros((len(TIMES), len(ORDERS), 3))
     for i, at in enumerate(TIMES.values()):
-        end = truth(at, np.array([DAY]))[0]
+        end = truth(at, np.array([common.DAY]))[0]
         for j, label in enumerate(ORDERS):
             report_progress(f"{label}, impulse at {at:g} s")
             errors[i, j] = [
-                np.linalg.norm(last(label, CIRCULAR, step=h, forces=burn(at)).position - end) for h in STEPS[label]
+                np.linalg.norm(common.last(label, common.CIRCULAR, step=h, forces=burn(at)).position - end)
+                for h in STEPS[label]
             ]
     report_progress("stopped by hand")
-    half = run(RK4, CIRCULAR, t_end=time, every=1000).isel(time=-1)
+    half = common.run(common.RK4, common.CIRCULAR, t_end=time, every=1000).isel(time=-1)
     p = half.momentum.values
-    restarted = run(
-        RK4,
-        CIRCULAR,
-        t_end=DAY - time,
+    restarted = common.run(
+        common.RK4,
+        common.CIRCULAR,
+        t_end=common.DAY - time,
         every=1000,
         start={"position": half.position.values, "momentum": p + SIZE * p / np.linalg.norm(p)},
     ).isel(time=-1)
@@ -89,7 +74,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             "energy": (("method", "time"), np.array(energies)),
             "error": (("impulse", "scheme", "level"), errors),
             "steps": (("scheme", "level"), list(STEPS.values())),
-            "by_hand": ("axis", restarted.position.values - runs[RK4].position.values[-1]),
+            "by_hand": ("axis", restarted.position.values - runs[common.RK4].position.values[-1]),
         },
         {
             "method": list(LABELS),
@@ -109,16 +94,18 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, (axes,) = drawing.canvas(1, 3, width=12.6, height=4.2)
-    plane(axes[0], data, LABELS)
+    common.plane(axes[0], data, LABELS)
     axes[0].set_title("paths")
-    lines(axes[1], data.energy, LABELS)
+    common.lines(axes[1], data.energy, LABELS)
     axes[1].set_title("energy (km²/s² for 1 kg)")
     within = data.error.sel(impulse="within a step")
     table = {str(label): within.sel(scheme=label) for label in data.scheme.values}
-    ladder_panel(axes[2], {str(k): data.steps.sel(scheme=k) for k in data.scheme.values}, table, "step (s)", "km")
+    common.ladder_panel(
+        axes[2], {str(k): data.steps.sel(scheme=k) for k in data.scheme.values}, table, "step (s)", "km"
+    )
     axes[2].set_title("distance from the second arc, at the end")
     handles = [*axes[0].get_legend_handles_labels()[0][-1:], *axes[2].get_legend_handles_labels()[0]]
-    picture.legend(handles, [CONIC, *table], loc="outside lower center", ncols=5, frameon=False)
+    picture.legend(handles, [common.CONIC, *table], loc="outside lower center", ncols=5, frameon=False)
     return {"impulse": picture}
 
 
@@ -133,19 +120,19 @@ def stopped(data: xr.Dataset) -> Finding:
 def new_level(data: xr.Dataset) -> Finding:
     time = TIMES["at the end of a step"]
     before, later = data.time < time, data.time >= time
-    jump = float(of(data.energy, CONIC)[-1] - of(data.energy, CONIC)[0])
+    jump = float(common.of(data.energy, common.CONIC)[-1] - common.of(data.energy, common.CONIC)[0])
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {"jump of the conic": jump}
-    for label in (SYMPLECTIC, RK4):
+    for label in (common.SYMPLECTIC, common.RK4):
         line = data.energy.sel({"method": label})
         E0, E1 = float(line.where(before).mean()), float(line.where(later).mean())
         spread = max(float(np.ptp(line.values[before.values])), float(np.ptp(line.values[later.values])))
         parts[f"{label}: constant on both levels, to a thousandth of the jump"] = at_most(spread / jump, 1e-3)
         parts[f"{label}: the jump is that of the conic, to a thousandth"] = at_most(abs(E1 - E0 - jump) / jump, 1e-3)
         numbers |= {f"{label}: jump of the mean": E1 - E0, f"{label}: largest swing on a level": spread}
-    T = kepler.period(*after(time), MU)
-    t, E = data.time.values[later.values] - time, of(data.energy, SYMPLECTIC)[later.values]
-    means = revolutions(t, E, float(T))
+    T = ph.kepler.period(*after(time), common.MU)
+    t, E = data.time.values[later.values] - time, common.of(data.energy, common.SYMPLECTIC)[later.values]
+    means = common.revolutions(t, E, float(T))
     parts["symplectic: the mean on the new level does not move (by 1 % of its swing)"] = at_most(
         float(abs(means[-1] - means[0]) / np.ptp(E)), 0.01
     )
@@ -157,22 +144,23 @@ def orders(data: xr.Dataset) -> Finding:
     numbers: dict[str, Any] = {}
     for at in TIMES:
         measured = {
-            k: order_of(data.steps.sel(scheme=k).values, data.error.sel(impulse=at, scheme=k).values) for k in ORDERS
+            k: common.order_of(data.steps.sel(scheme=k).values, data.error.sel(impulse=at, scheme=k).values)
+            for k in ORDERS
         }
-        parts |= {f"{k}, impulse {at}": keeps(measured[k], p) for k, p in ORDERS.items()}
+        parts |= {f"{k}, impulse {at}": common.keeps(measured[k], p) for k, p in ORDERS.items()}
         numbers[f"orders, impulse {at}"] = measured
     return Finding(parts, numbers)
 
 
 def versus(data: xr.Dataset) -> Finding:
     at = data.error.sel(impulse="at the end of a step")
-    e = {k: float(at.sel(scheme=k)[list(STEPS[k]).index(20.0)]) for k in (SYMPLECTIC, RK4)}
+    e = {k: float(at.sel(scheme=k)[list(STEPS[k]).index(20.0)]) for k in (common.SYMPLECTIC, common.RK4)}
     return Finding({"symplectic is the closer to the second arc": rising(e)}, {"distance, steps of 20 s, km": e})
 
 
 FIGURE = Figure(
     "impulse",
-    f"an impulse, {DAY:g} s, steps of {STEP:g} s",
+    f"an impulse, {common.DAY:g} s, steps of {common.STEP:g} s",
     compute,
     draw,
     (

@@ -11,15 +11,13 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import integrate
-from polhode.errors import unwarned
-from polhode.plots.style import BLUE, COLOURS, GREEN, GREY, ORANGE, VERMILION
-from polhode.systems import gravitating_bodies
+import polhode as ph
 from polhode_papers import drawing
-from polhode_papers.carson2005.common import CIRCULAR, DAY, GAUSS, METHODS, RK4, SYMPLECTIC, keeps, of, order_of, run
+from polhode_papers.carson2005 import common
 from polhode_papers.carson2005.drag import air
 from polhode_papers.criteria import at_least, at_most, falling
-from polhode_papers.measure import relative_energy_error, whole
+from polhode_papers.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, VERMILION
+from polhode_papers.measure import relative_energy_error, unwarned, whole
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 NAMES = ("star", "first planet", "second planet", "spacecraft")
@@ -27,13 +25,13 @@ SIZES = (1.0, 0.02, 0.01, 1e-6)  # gravitational constant times mass
 PLACES = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (-1.7, 0.0, 0.1), (0.0, 0.45, 0.02))
 SPEEDS = ((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, -0.76, 0.0), (-1.45, 0.0, 0.1))
 SPAN = 20.0  # three revolutions of the first planet, eleven of the spacecraft
-ORDERS = {SYMPLECTIC: 2, "s4_6": 4, RK4: 5, "s6_10": 6}
+ORDERS = {common.SYMPLECTIC: 2, "s4_6": 4, common.RK4: 5, "s6_10": 6}
 ROW = 0.5  # output interval, so that errors at different steps are compared at equal times
-STEPS = {SYMPLECTIC: (0.02, 0.01, 0.005), "s4_6": (0.25, 0.125, 0.0625), RK4: (0.02, 0.01, 0.005),
+STEPS = {common.SYMPLECTIC: (0.02, 0.01, 0.005), "s4_6": (0.25, 0.125, 0.0625), common.RK4: (0.02, 0.01, 0.005),
          "s6_10": (0.25, 0.125, 0.0625)}  # fmt: skip
 """The energy drift of RK4, not symplectic, is one order higher than the method."""
 ROUND_OFF = 1e-13
-FINE = {"rkn6_14a": 0.01, GAUSS: 0.02}
+FINE = {"rkn6_14a": 0.01, common.GAUSS: 0.02}
 KD = 2e-8  # 1/km, of the drag
 
 
@@ -42,14 +40,14 @@ def system_and_start() -> tuple[Any, dict[str, Any]]:
     masses = np.array(SIZES)
     places, speeds = np.array(PLACES), np.array(SPEEDS)
     places, speeds = (x - masses @ x / masses.sum() for x in (places, speeds))
-    return gravitating_bodies(masses), {"position": places, "velocity": speeds}
+    return ph.gravitating_bodies(masses), {"position": places, "velocity": speeds}
 
 
 @unwarned()
 def travel(label: str, step: float, every: int = 1) -> xr.Dataset:
     system, start = system_and_start()
     n = whole(SPAN, step)
-    return integrate(system, METHODS.get(label, label), step=step, steps=n, every=every, **start)
+    return ph.integrate(system, common.METHODS.get(label, label), step=step, steps=n, every=every, **start)
 
 
 def own_energy(ds: xr.Dataset) -> Any:
@@ -67,10 +65,10 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             errors[i, k] = np.abs(relative_energy_error(travel(label, h, whole(ROW, h)))).max()
     report_progress("fine steps")
     fine = {label: travel(label, h, whole(0.1, h)) for label, h in FINE.items()}
-    ds = fine[GAUSS]
-    swing = travel(SYMPLECTIC, 0.01, 10)
+    ds = fine[common.GAUSS]
+    swing = travel(common.SYMPLECTIC, 0.01, 10)
     report_progress("drag")
-    falling = run(GAUSS, CIRCULAR, forces=air(KD), step=60.0)
+    falling = common.run(common.GAUSS, common.CIRCULAR, forces=air(KD), step=60.0)
     momenta = [float(np.abs(x - x[0]).max()) for x in (ds.total_momentum.values, ds.total_angular_momentum.values)]
     return xr.Dataset(
         {
@@ -83,11 +81,12 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             "falling": ("hours", falling.energy.values),
             "unaccounted": ("hours", relative_energy_error(falling).values),
         },
-        {"method": [SYMPLECTIC, *fine], "time": ds.time.values, "body": list(NAMES), "axis": ["x", "y", "z"],
+        {"method": [common.SYMPLECTIC, *fine], "time": ds.time.values, "body": list(NAMES), "axis": ["x", "y", "z"],
          "scheme": list(ORDERS), "level": range(3), "hours": falling.time.values / 3600.0,
          "quantity": ["momentum", "angular momentum"]},
         {"fine steps": ", ".join(f"{label} {h:g}" for label, h in FINE.items()),
-         "drag": f"kd = {KD:g}/km on the circular orbit of the paper, {DAY:g} s, {GAUSS} with steps of 60 s"},
+         "drag": f"kd = {KD:g}/km on the circular orbit of the paper, {common.DAY:g} s, "
+                 f"{common.GAUSS} with steps of 60 s"},
     )  # fmt: skip
 
 
@@ -102,7 +101,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     axes[1].axhline(-1.0, color=GREY, linewidth=0.8)
     axes[1].set(title="energy of the spacecraft alone", xlabel="time", ylabel="in units of its first value")
     for k, label in enumerate(data["method"].values):
-        y = np.abs(of(data.change, label))
+        y = np.abs(common.of(data.change, label))
         axes[2].semilogy(data.time, np.where(y > 0, y, np.nan), ".", markersize=2, color=COLOURS[k], label=str(label))
     axes[2].set(title="total energy: change, relative", xlabel="time")
     (lines, names), (dots, methods) = (ax.get_legend_handles_labels() for ax in (axes[0], axes[2]))
@@ -112,7 +111,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 # ------------------------------------------------------------------ verdicts
 def conserved(data: xr.Dataset) -> Finding:
-    energy_change = {label: float(np.abs(of(data.change, label)).max()) for label in FINE}
+    energy_change = {label: float(np.abs(common.of(data.change, label)).max()) for label in FINE}
     momentum_change = {str(k): float(x) for k, x in zip(data.quantity.values, data.momentum_change.values, strict=True)}
     parts = {f"{label}, fine steps: total energy": at_most(x, ROUND_OFF) for label, x in energy_change.items()}
     parts |= {f"total {name}": at_most(x, ROUND_OFF) for name, x in momentum_change.items()}
@@ -120,8 +119,8 @@ def conserved(data: xr.Dataset) -> Finding:
 
 
 def with_the_order(data: xr.Dataset) -> Finding:
-    measured = {k: order_of(of_scheme(data.steps, k), of_scheme(data.error, k)) for k in ORDERS}
-    parts = {k: keeps(measured[k], p) for k, p in ORDERS.items()}
+    measured = {k: common.order_of(of_scheme(data.steps, k), of_scheme(data.error, k)) for k in ORDERS}
+    parts = {k: common.keeps(measured[k], p) for k, p in ORDERS.items()}
     return Finding(parts, {"orders of the largest error of the energy": measured})  # fmt: skip
 
 

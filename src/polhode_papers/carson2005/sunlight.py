@@ -8,44 +8,25 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import events, forces, integrate
-from polhode.errors import unwarned
-from polhode.systems import particle
+import polhode as ph
 from polhode_papers import drawing
-from polhode_papers.carson2005.common import (
-    COLOUR,
-    DAY,
-    ELLIPTIC,
-    GAUSS,
-    MU,
-    RK4,
-    STARTS,
-    SYMPLECTIC,
-    keeps,
-    ladder_panel,
-    last,
-    of,
-    order_of,
-    period,
-    revolutions,
-    run,
-)  # fmt: skip
+from polhode_papers.carson2005 import common
 from polhode_papers.criteria import at_most, falling
-from polhode_papers.measure import relative_energy_error, whole
+from polhode_papers.measure import relative_energy_error, unwarned, whole
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 SIZE, RADIUS = 1e-7, 1560.8  # acceleration of a large sail, km/s^2; radius of Europa, km
 SUN = (0.8, -0.5, 0.33166247903554)  # unit vector towards the Sun
 LIGHT: dict[str, dict[str, Any]] = {"no shadow": {"shadow": "none"}, "shadow": {"shadow": "cylinder", "radius": RADIUS}}
-ORDERS = {SYMPLECTIC: 2, RK4: 4, "rkn6_14a": 6, GAUSS: 8}
-STEPS = {SYMPLECTIC: (40.0, 20.0, 10.0), RK4: (20.0, 5.0, 2.5), "rkn6_14a": (400.0, 200.0, 100.0),
-         GAUSS: (480.0, 240.0, 120.0)}  # fmt: skip
+ORDERS = {common.SYMPLECTIC: 2, common.RK4: 4, "rkn6_14a": 6, common.GAUSS: 8}
+STEPS = {common.SYMPLECTIC: (40.0, 20.0, 10.0), common.RK4: (20.0, 5.0, 2.5), "rkn6_14a": (400.0, 200.0, 100.0),
+         common.GAUSS: (480.0, 240.0, 120.0)}  # fmt: skip
 REFERENCE = (("mkrk:gauss12", 50.0), ("rkn8_17", 50.0))
 UNCUT = (200.0, 160.0, 100.0, 80.0, 60.0, 50.0, 40.0, 32.0, 25.0, 20.0, 16.0, 12.5, 10.0)  # s, of RK4
 
 
-def light(kind: str) -> list[forces.Force]:
-    return [forces.radiation_pressure(SIZE, direction=SUN, **LIGHT[kind])]
+def light(kind: str) -> list[ph.forces.Force]:
+    return [ph.forces.radiation_pressure(SIZE, direction=SUN, **LIGHT[kind])]
 
 
 def unaware(t, r, v, parameters):  # type: ignore[no-untyped-def]
@@ -64,24 +45,31 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     errors, reference_gaps, truth = np.zeros((len(LIGHT), len(ORDERS), 3)), [], {}
     for i, kind in enumerate(LIGHT):
         report_progress(f"reference, {kind}")
-        ends = [last(method, ELLIPTIC, step=h, forces=light(kind)).position.values for method, h in REFERENCE]
+        ends = [
+            common.last(method, common.ELLIPTIC, step=h, forces=light(kind)).position.values for method, h in REFERENCE
+        ]
         reference_gaps.append(float(np.linalg.norm(ends[1] - ends[0])))
         truth[kind] = ends[0]
         for j, label in enumerate(ORDERS):
             report_progress(f"{label}, {kind}")
-            errors[i, j] = [np.linalg.norm(last(label, ELLIPTIC, step=h, forces=light(kind)).position - ends[0])
-                            for h in STEPS[label]]  # fmt: skip
+            runs = [common.last(label, common.ELLIPTIC, step=h, forces=light(kind)) for h in STEPS[label]]
+            errors[i, j] = [np.linalg.norm(run.position - ends[0]) for run in runs]
     report_progress("steps that ignore the shadow's edge")
-    blind = particle(force=unaware, parameters=(MU, SIZE, *SUN, RADIUS))
-    uncut = [np.linalg.norm(integrate(blind, "mkrk:rk4", step=h, t_end=DAY, every=whole(DAY, h), **STARTS[ELLIPTIC])
-                            .isel(time=-1).position - truth["shadow"]) for h in UNCUT]  # fmt: skip
-    t = 60.0 * np.arange(round(DAY / 60.0) + 1)
+    blind = ph.particle(force=unaware, parameters=(common.MU, SIZE, *SUN, RADIUS))
+    start = common.STARTS[common.ELLIPTIC]
+    runs = [
+        ph.integrate(blind, "mkrk:rk4", step=h, t_end=common.DAY, every=whole(common.DAY, h), **start) for h in UNCUT
+    ]
+    uncut = [np.linalg.norm(run.isel(time=-1).position - truth["shadow"]) for run in runs]
+    t = 60.0 * np.arange(round(common.DAY / 60.0) + 1)
     runs = {
-        (kind, label): run(label, ELLIPTIC, forces=light(kind), t_eval=t)
+        (kind, label): common.run(label, common.ELLIPTIC, forces=light(kind), t_eval=t)
         for kind in LIGHT
-        for label in (SYMPLECTIC, RK4, GAUSS)
+        for label in (common.SYMPLECTIC, common.RK4, common.GAUSS)
     }
-    result = run(GAUSS, ELLIPTIC, forces=light("shadow"), events=[events.eclipse(RADIUS, direction=SUN)])
+    result = common.run(
+        common.GAUSS, common.ELLIPTIC, forces=light("shadow"), events=[ph.events.eclipse(RADIUS, direction=SUN)]
+    )
     over = ("light", "method", "time")
     shape = (len(LIGHT), 3, t.size)
     return xr.Dataset(
@@ -96,7 +84,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         },
         {
             "light": list(LIGHT),
-            "method": [SYMPLECTIC, RK4, GAUSS],
+            "method": [common.SYMPLECTIC, common.RK4, common.GAUSS],
             "time": t,
             "scheme": list(ORDERS),
             "level": [0, 1, 2],
@@ -114,21 +102,23 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, (axes,) = drawing.canvas(1, 3, width=12.6, height=4.0)
     hours = data.time / 3600
-    energy = data.energy.sel({"light": "shadow", "method": GAUSS})
+    energy = data.energy.sel({"light": "shadow", "method": common.GAUSS})
     start = float(energy[0])
-    axes[0].plot(hours, 1e6 * (energy - start) / abs(start), color=COLOUR[GAUSS])
+    axes[0].plot(hours, 1e6 * (energy - start) / abs(start), color=common.COLOUR[common.GAUSS])
     edges = data.crossing.values / 3600
     for a, b, kind in zip([0.0, *edges[:-1]], edges, data.edge_kind.values, strict=True):
         if kind == "shadow_exit":
             axes[0].axvspan(a, b, color="#e4e4e4", linewidth=0)
     axes[0].set(title="energy with eclipses (grey)", xlabel="time (h)", ylabel="change, millionths", xlim=(0, 24))
-    for label in (SYMPLECTIC, RK4, GAUSS):
+    for label in (common.SYMPLECTIC, common.RK4, common.GAUSS):
         y = np.abs(data.unaccounted.sel({"light": "shadow", "method": label}))
-        axes[1].semilogy(hours, y.where(y > 0), color=COLOUR[label], linewidth=0.8)
+        axes[1].semilogy(hours, y.where(y > 0), color=common.COLOUR[label], linewidth=0.8)
     axes[1].set(title="change less the work of the light", xlabel="time (h)", ylabel="relative to the energy")
     table = {str(k): data.error.sel(light="shadow", scheme=k) for k in data.scheme.values}
-    ladder_panel(axes[2], {str(k): data.steps.sel(scheme=k) for k in data.scheme.values}, table, "step (s)", "km")
-    axes[2].loglog(data.uncut_step, data.uncut, "x--", color=COLOUR[RK4], label="RK4, edges ignored")
+    common.ladder_panel(
+        axes[2], {str(k): data.steps.sel(scheme=k) for k in data.scheme.values}, table, "step (s)", "km"
+    )
+    axes[2].loglog(data.uncut_step, data.uncut, "x--", color=common.COLOUR[common.RK4], label="RK4, edges ignored")
     axes[2].set_title("error at the end, with eclipses")
     drawing.legend_below(picture, axes[2], 5)
     return {"sunlight": picture}
@@ -136,13 +126,13 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 def steady(data: xr.Dataset) -> Finding:
     """Judge energy conservation without shadow, where light has a potential."""
-    t, T = data.time.values, period(ELLIPTIC)
+    t, T = data.time.values, common.period(common.ELLIPTIC)
     line = data.unaccounted.sel(light="no shadow")
-    means = {k: revolutions(t, of(line, k), T) for k in (SYMPLECTIC, RK4)}
-    move, swing = {k: float(x[-1] - x[0]) for k, x in means.items()}, float(np.ptp(of(line, SYMPLECTIC)))
+    means = {k: common.revolutions(t, common.of(line, k), T) for k in (common.SYMPLECTIC, common.RK4)}
+    move, swing = {k: float(x[-1] - x[0]) for k, x in means.items()}, float(np.ptp(common.of(line, common.SYMPLECTIC)))
     parts = {
-        "symplectic: its mean does not move (by 1 % of the swing)": at_most(abs(move[SYMPLECTIC]) / swing, 0.01),
-        "RK4 loses energy in every revolution": falling(means[RK4]),
+        "symplectic: its mean does not move (by 1 % of the swing)": at_most(abs(move[common.SYMPLECTIC]) / swing, 0.01),
+        "RK4 loses energy in every revolution": falling(means[common.RK4]),
     }
     return Finding(parts, {"move of the mean, relative": move, "symplectic swing": swing})
 
@@ -152,9 +142,10 @@ def orders(data: xr.Dataset) -> Finding:
     numbers: dict[str, Any] = {"edges met": int(data.crossing.size)}
     for kind in LIGHT:
         measured = {
-            k: order_of(data.steps.sel(scheme=k).values, data.error.sel(light=kind, scheme=k).values) for k in ORDERS
+            k: common.order_of(data.steps.sel(scheme=k).values, data.error.sel(light=kind, scheme=k).values)
+            for k in ORDERS
         }
-        parts |= {f"{k}, {kind}": keeps(measured[k], p) for k, p in ORDERS.items()}
+        parts |= {f"{k}, {kind}": common.keeps(measured[k], p) for k, p in ORDERS.items()}
         numbers[f"orders, {kind}"] = measured
     slope = float(np.polyfit(np.log(data.uncut_step), np.log(data.uncut), 1)[0])
     parts["RK4 that ignores the edges falls below order 3"] = at_most(slope, 3.0)
@@ -162,12 +153,15 @@ def orders(data: xr.Dataset) -> Finding:
 
 
 def accounted(data: xr.Dataset) -> Finding:
-    residual = {k: float(np.abs(of(data.unaccounted.sel(light="shadow"), k)).max()) for k in (SYMPLECTIC, RK4, GAUSS)}
-    change = float(np.ptp(of(data.energy.sel(light="shadow"), GAUSS))) / abs(float(data.energy[0, 0, 0]))
+    residual = {
+        k: float(np.abs(common.of(data.unaccounted.sel(light="shadow"), k)).max())
+        for k in (common.SYMPLECTIC, common.RK4, common.GAUSS)
+    }
+    change = float(np.ptp(common.of(data.energy.sel(light="shadow"), common.GAUSS))) / abs(float(data.energy[0, 0, 0]))
     return Finding(
         {
-            f"{GAUSS}: to round-off": at_most(residual[GAUSS], 1e-12),
-            "RK4: to a thousandth of the change": at_most(residual[RK4] / change, 1e-3),
+            f"{common.GAUSS}: to round-off": at_most(residual[common.GAUSS], 1e-12),
+            "RK4: to a thousandth of the change": at_most(residual[common.RK4] / change, 1e-3),
         },
         {"change less work, relative": residual, "swing of the energy": change},
     )
@@ -175,7 +169,7 @@ def accounted(data: xr.Dataset) -> Finding:
 
 FIGURE = Figure(
     "sunlight",
-    f"solar radiation pressure, {DAY:g} s",
+    f"solar radiation pressure, {common.DAY:g} s",
     compute,
     draw,
     (

@@ -8,40 +8,17 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from polhode.algebra.rotation import multiply, quaternion_from_matrix
-from polhode.kernel import layout as L
+import polhode as ph
 from polhode_papers import criteria
-from polhode_papers.celledoni2008 import theta
-from polhode_papers.celledoni2008.common import (
-    DMV,
-    FLOWS,
-    MATRIX,
-    MATRIX_FORM,
-    OURS,
-    QUATERNION,
-    REFERENCE,
-    ROUND_OFF,
-    SEED,
-    SEMIEXACT,
-    T_END,
-    Bodies,
-    any_moments,
-    bodies_of,
-    log_errors,
-    physical_moments,
-    random_momenta,
-    reference,
-    seconds_of,
-    turned,
-)
+from polhode_papers.celledoni2008 import common, theta
 from polhode_papers.study import Check, Finding, Reporter
 
 COUNTS = tuple(int(n) for n in np.round(np.geomspace(25, 1000, 20)))  # numbers of steps; step sizes from 0.4 to 0.01
 QUICK_COUNTS = (25, 50, 200, 1000)
 BODIES, QUICK_BODIES, PASSES, QUICK_PASSES = 100, 40, 5, 3
-CLOSED = (MATRIX, QUATERNION)
+CLOSED = (common.MATRIX, common.QUATERNION)
 WAYS = ("none", "each step")
-DRAWN = {"any": any_moments, "physical": physical_moments}
+DRAWN = {"any": common.any_moments, "physical": common.physical_moments}
 MANY, QUICK_MANY = 10_000, 1000
 SHARE_STEPS = (0.4, 0.2, 0.1, 0.04)
 CONVERGED = (75, 100)  # [celledoni2008, fig. 3.1]
@@ -50,39 +27,41 @@ CONVERGED = (75, 100)  # [celledoni2008, fig. 3.1]
 def averages(quick: bool, report_progress: Reporter) -> xr.Dataset:
     """Mean log error, mean time of a run (s) and share of successful runs, for every flow and step."""
     counts = QUICK_COUNTS if quick else COUNTS
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(common.SEED)
     count = QUICK_BODIES if quick else BODIES
-    bodies = bodies_of(any_moments(random, count), random_momenta(random, count))
-    truth = reference(bodies)
-    error, seconds, converged = np.full((3, len(FLOWS), len(counts)), np.nan)
-    passing: dict[tuple[int, int], Bodies] = {}
-    for i, (label, flow) in enumerate(FLOWS.items()):
+    bodies = common.Bodies(common.any_moments(random, count), common.random_momenta(random, count))
+    truth = common.reference(bodies)
+    error, seconds, converged = np.full((3, len(common.FLOWS), len(counts)), np.nan)
+    passing: dict[tuple[int, int], common.Bodies] = {}
+    for i, (label, flow) in enumerate(common.FLOWS.items()):
         report_progress(label)
         for k, n in enumerate(counts):
-            ends = turned(flow, n, T_END / n, bodies)
-            good = ends.status == L.OK
-            converged[i, k] = good.mean()
-            if good.any():
-                error[i, k], passing[i, k] = np.nanmean(log_errors(ends, truth)), bodies.chosen(good)
+            ends = common.turned(flow, n, common.T_END / n, bodies)
+            converged[i, k] = ends.good.mean()
+            if ends.good.any():
+                error[i, k], passing[i, k] = np.nanmean(common.log_errors(ends, truth)), bodies.chosen(ends.good)
     passes = QUICK_PASSES if quick else PASSES
     best: dict[tuple[int, int], Any] = {}
     for number in range(passes):  # flows in turn, so that a disturbance of the machine does not hit one flow only
         report_progress(f"times, pass {number + 1} of {passes}")
         for (i, k), some in passing.items():
-            spent = seconds_of(list(FLOWS.values())[i], counts[k], T_END / counts[k], some)
+            spent = common.seconds_of(list(common.FLOWS.values())[i], counts[k], common.T_END / counts[k], some)
             best[i, k] = np.fmin(best.get((i, k), np.inf), spent)
-            seconds[i, k] = best[i, k].sum() / len(some.y)
-    shares = np.zeros((len(DRAWN), len(DMV), len(SHARE_STEPS)))
+            seconds[i, k] = best[i, k].sum() / len(some.momenta)
+    shares = np.zeros((len(DRAWN), len(common.DMV), len(SHARE_STEPS)))
     for p, draw in enumerate(DRAWN.values()):
-        many = bodies_of(
-            draw(random, QUICK_MANY if quick else MANY), random_momenta(random, QUICK_MANY if quick else MANY)
+        many = common.Bodies(
+            draw(random, QUICK_MANY if quick else MANY), common.random_momenta(random, QUICK_MANY if quick else MANY)
         )
-        for i, label in enumerate(DMV):
-            report_progress(f"{label}, {len(many.y)} bodies")
+        for i, label in enumerate(common.DMV):
+            report_progress(f"{label}, {len(many.momenta)} bodies")
             for k, h in enumerate(SHARE_STEPS):
-                shares[p, i, k] = (turned(FLOWS[label], round(T_END / h), h, many).status == L.OK).mean()
+                shares[p, i, k] = common.turned(common.FLOWS[label], round(common.T_END / h), h, many).good.mean()
     report_progress("round-off")
-    once = [np.mean(log_errors(turned(FLOWS[label], 1, T_END, bodies), truth)) for label in CLOSED]
+    once = [
+        np.mean(common.log_errors(common.turned(common.FLOWS[label], 1, common.T_END, bodies), truth))
+        for label in CLOSED
+    ]
     dims = ("flow", "step")
     return xr.Dataset(
         {
@@ -93,14 +72,15 @@ def averages(quick: bool, report_progress: Reporter) -> xr.Dataset:
             "log_error_of_one_step": ("form", once),
             "log_error_of_products": ("projection", projections(bodies, truth)),
         },
-        {"flow": list(FLOWS), "step": T_END / np.array(counts), "form": list(CLOSED), "projection": list(WAYS),
-         "drawn": list(DRAWN), "dmv": list(DMV), "share_step": list(SHARE_STEPS)},
+        {"flow": list(common.FLOWS), "step": common.T_END / np.array(counts), "form": list(CLOSED),
+         "projection": list(WAYS), "drawn": list(DRAWN), "dmv": list(common.DMV), "share_step": list(SHARE_STEPS)},
         {
-            "bodies": f"{count} random ones (seed {SEED}), moments three uniform numbers divided by the largest; runs "
-            "that fail are left out of the means",
-            "shares of many": f"of {len(many.y)} bodies, moments drawn like these, or uniformly from physical bodies",
-            "error": f"mean of log10 |Q - Q_ref|, infinity norm, at t = {T_END:g}",
-            "reference": REFERENCE,
+            "bodies": f"{count} random ones (seed {common.SEED}), moments three uniform numbers divided by the "
+            "largest; runs that fail are left out of the means",
+            "shares of many": f"of {len(many.momenta)} bodies, moments drawn like these, or uniformly from physical "
+            "bodies",
+            "error": f"mean of log10 |Q - Q_ref|, infinity norm, at t = {common.T_END:g}",
+            "reference": common.REFERENCE,
             theta.REMARK: theta.DIGITS,
             "time": f"wall time of a run on one thread, mean over the runs that succeed, best of {passes}",
             "products": "quaternions of Kosenko's form over steps of 0.01, multiplied with and without projection; "
@@ -109,22 +89,23 @@ def averages(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def projections(bodies: Bodies, truth: Any) -> list[float]:
+def projections(bodies: common.Bodies, truth: Any) -> list[float]:
     """Mean log error of the quaternion product of 1000 steps, without and with normalisation in every step."""
     n = 1000
-    plain = np.tile((1.0, 0.0, 0.0, 0.0), (len(bodies.y), 1))
+    plain = np.tile(common.UNTURNED, (len(bodies.momenta), 1))
     unit = plain.copy()
-    y = bodies.y.copy()
+    momenta = bodies.momenta
     for _ in range(n):
-        y[:, L.ATTITUDE : L.ANGULAR] = (1.0, 0.0, 0.0, 0.0)
-        y = turned(FLOWS[QUATERNION], 1, T_END / n, Bodies(y, bodies.constants)).y
-        plain, unit = (multiply(q, y[:, L.ATTITUDE : L.ANGULAR]) for q in (plain, unit))
+        turn, momenta, _ = common.turned(
+            common.FLOWS[common.QUATERNION], 1, common.T_END / n, common.Bodies(bodies.moments, momenta)
+        )
+        plain, unit = (ph.rotation.multiply(q, turn) for q in (plain, unit))
         unit /= np.linalg.norm(unit, axis=1, keepdims=True)
-    expected = quaternion_from_matrix(truth.astype(float))
+    expected = ph.rotation.quaternion_from_matrix(truth.astype(float))
     gaps = [
         np.abs(q * np.sign((q * expected).sum(axis=1, keepdims=True)) - expected).max(axis=1) for q in (plain, unit)
     ]
-    return [float(np.log10(np.maximum(gap, ROUND_OFF)).mean()) for gap in gaps]
+    return [float(np.log10(np.maximum(gap, common.ROUND_OFF)).mean()) for gap in gaps]
 
 
 # ------------------------------------------------------------------ judges
@@ -135,8 +116,8 @@ def flat(data: xr.DataArray, labels: Sequence[str], k: int) -> dict[str, float]:
 
 def expensive(data: xr.Dataset) -> Finding:
     """Judge whether the closed forms cost more than every approximate method."""
-    rivals = data.seconds.sel(flow=[*SEMIEXACT, *MATRIX_FORM, *DMV]).max("flow")
-    ratio = {label: float((data.seconds.sel(flow=label) / rivals).median()) for label in (*CLOSED, OURS)}
+    rivals = data.seconds.sel(flow=[*common.SEMIEXACT, *common.MATRIX_FORM, *common.DMV]).max("flow")
+    ratio = {label: float((data.seconds.sel(flow=label) / rivals).median()) for label in (*CLOSED, common.OURS)}
     parts = {f"{label}: time over that of the dearest approximate one": criteria.at_least(ratio[label], 1.25)
              for label in CLOSED}  # fmt: skip
     return Finding(parts, {"time / time of the dearest approximate method, median of the steps": ratio})
@@ -144,7 +125,10 @@ def expensive(data: xr.Dataset) -> Finding:
 
 def always(data: xr.Dataset) -> Finding:
     """Judge whether no run of an exact or semiexact flow fails."""
-    shares = {label: float(data.converged.sel(flow=label).min()) for label in (*CLOSED, *SEMIEXACT, *MATRIX_FORM, OURS)}
+    shares = {
+        label: float(data.converged.sel(flow=label).min())
+        for label in (*CLOSED, *common.SEMIEXACT, *common.MATRIX_FORM, common.OURS)
+    }
     return Finding({"share of runs that succeed, at every step": criteria.every(shares, all_of_them)},
                    {"least share of runs": shares})  # fmt: skip
 
@@ -161,7 +145,8 @@ def like_the_count(share: float) -> Check:
 def three_quarters(data: xr.Dataset) -> Finding:
     """Judge whether about three quarters of the DMV runs converge at the largest step."""
     shares = {
-        drawn: {label: float(data.converged_of_many.sel(drawn=drawn, dmv=label)[0]) for label in DMV} for drawn in DRAWN
+        drawn: {label: float(data.converged_of_many.sel(drawn=drawn, dmv=label)[0]) for label in common.DMV}
+        for drawn in DRAWN
     }
     words = {"any": "moments that may break the triangle inequality", "physical": "moments of physical bodies"}
     parts = {
@@ -171,15 +156,17 @@ def three_quarters(data: xr.Dataset) -> Finding:
     numbers: dict[str, Any] = {f"all shares at the largest step, {words[drawn]}": x for drawn, x in shares.items()}
     for h in SHARE_STEPS[1:]:
         measured = data.converged_of_many.sel(drawn="any", share_step=h)
-        numbers[f"step {h:g}, {words['any']}"] = {label: float(measured.sel(dmv=label)) for label in DMV}
-    safe = [label for label in FLOWS if FLOWS[label].guarded]
-    numbers["the runs of the figure, largest step"] = flat(data.converged, (*DMV, *safe), 0)
+        numbers[f"step {h:g}, {words['any']}"] = {label: float(measured.sel(dmv=label)) for label in common.DMV}
+    safe = [label for label in common.FLOWS if common.FLOWS[label].guarded]
+    numbers["the runs of the figure, largest step"] = flat(data.converged, (*common.DMV, *safe), 0)
     return Finding(parts, numbers)
 
 
 def one_third(data: xr.Dataset) -> Finding:
     """Judge whether a semiexact flow costs about a third of the closed form in the same variables."""
-    pairs = {label: QUATERNION for label in SEMIEXACT} | {label: MATRIX for label in MATRIX_FORM}
+    pairs = {label: common.QUATERNION for label in common.SEMIEXACT} | {
+        label: common.MATRIX for label in common.MATRIX_FORM
+    }
     ratio = {
         label: float((data.seconds.sel(flow=label) / data.seconds.sel(flow=closed)).median())
         for label, closed in pairs.items()
@@ -193,7 +180,9 @@ def one_third(data: xr.Dataset) -> Finding:
 
 def relative(data: xr.Dataset) -> xr.DataArray:
     """Time relative to the cheapest of the paper's methods."""
-    cheapest: xr.DataArray = data.seconds.sel(flow=[*CLOSED, *SEMIEXACT, *MATRIX_FORM, *DMV]).min("flow")
+    cheapest: xr.DataArray = data.seconds.sel(flow=[*CLOSED, *common.SEMIEXACT, *common.MATRIX_FORM, *common.DMV]).min(
+        "flow"
+    )
     ratio: xr.DataArray = data.seconds / cheapest
     return ratio
 
@@ -201,15 +190,15 @@ def relative(data: xr.Dataset) -> xr.DataArray:
 def cheapest(data: xr.Dataset) -> Finding:
     """Judge whether a DMV method is cheapest at every step, and order 10 little more expensive than order 6."""
     cost = relative(data)
-    gain = float((data.seconds.sel(flow=DMV[-1]) / data.seconds.sel(flow=DMV[0])).median())
-    least = cost.sel(flow=list(DMV)).min("flow")
+    gain = float((data.seconds.sel(flow=common.DMV[-1]) / data.seconds.sel(flow=common.DMV[0])).median())
+    least = cost.sel(flow=list(common.DMV)).min("flow")
     parts = {
         "a DMV is the cheapest of the paper's methods, share of the steps": criteria.at_least(
             float((least < 1.0 + 1e-9).mean()), 0.9
         ),
         "time of dmv10 over dmv6, median": criteria.within(gain, 1.0, 1.5),
     }
-    return Finding(parts, {"relative cost, largest step": flat(cost, list(FLOWS), 0)})
+    return Finding(parts, {"relative cost, largest step": flat(cost, list(common.FLOWS), 0)})
 
 
 def large_steps(data: xr.Dataset) -> Finding:
@@ -217,24 +206,24 @@ def large_steps(data: xr.Dataset) -> Finding:
     cost = relative(data)
     n = max(1, data.step.size // 4)
     measured = {label: float(cost.sel(flow=label)[-n:].median() / cost.sel(flow=label)[:n].median())
-             for label in (*CLOSED, *SEMIEXACT, *MATRIX_FORM, OURS)}  # fmt: skip
+             for label in (*CLOSED, *common.SEMIEXACT, *common.MATRIX_FORM, common.OURS)}  # fmt: skip
     parts = {f"{label}: relative cost at small steps / at large": criteria.at_least(measured[label], 1.1)
-             for label in (*CLOSED, *SEMIEXACT, *MATRIX_FORM)}  # fmt: skip
-    return Finding(parts, {"the same, polhode's own": measured[OURS]})
+             for label in (*CLOSED, *common.SEMIEXACT, *common.MATRIX_FORM)}  # fmt: skip
+    return Finding(parts, {"the same, polhode's own": measured[common.OURS]})
 
 
 @theta.with_long_doubles
 def accumulation(data: xr.Dataset) -> Finding:
     """Judge whether the closed forms are less accurate at the smallest step than at the largest, and than DMV 10."""
     error = data.log_error
-    best, labels = float(error.sel(flow=DMV[-1])[-1]), (*CLOSED, SEMIEXACT[-1], OURS)
-    grown = {label: float(error.sel(flow=label)[-1] - error.sel(flow=label)[0]) for label in (*CLOSED, OURS)}
+    best, labels = float(error.sel(flow=common.DMV[-1])[-1]), (*CLOSED, common.SEMIEXACT[-1], common.OURS)
+    grown = {label: float(error.sel(flow=label)[-1] - error.sel(flow=label)[0]) for label in (*CLOSED, common.OURS)}
     behind = {label: float(error.sel(flow=label)[-1]) - best for label in labels}
     parts = {f"{label}: digits lost from the largest to the smallest step": criteria.at_least(grown[label], 0.5)
              for label in CLOSED}  # fmt: skip
     parts |= {f"{label}: digits behind dmv10 at the smallest step": criteria.at_least(behind[label], 0.05)
-              for label in (*CLOSED, SEMIEXACT[-1])}  # fmt: skip
-    return Finding(parts, {"polhode's own: digits lost": grown[OURS], "behind dmv10": behind[OURS]})
+              for label in (*CLOSED, common.SEMIEXACT[-1])}  # fmt: skip
+    return Finding(parts, {"polhode's own: digits lost": grown[common.OURS], "behind dmv10": behind[common.OURS]})
 
 
 @theta.with_long_doubles

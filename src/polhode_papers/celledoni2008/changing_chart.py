@@ -15,25 +15,19 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import rotation
-from polhode.checks import exact_state, stepper
-from polhode.kernel import layout as L
-from polhode.methods import method
-from polhode.plots.style import BLUE, GREEN, INK, VERMILION
-from polhode.runs.initial_state import start_state
-from polhode.runs.integrator import Integrator
-from polhode.systems import heavy_top
+import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.celledoni2008 import charts
 from polhode_papers.celledoni2008.claims import EACH, FORM, KEPT
-from polhode_papers.celledoni2008.common import FLOWS, OURS, SEED, bodies_of, turned
+from polhode_papers.celledoni2008.common import FLOWS, OURS, SEED, Bodies, turned
 from polhode_papers.celledoni2008.perturbed import seconds_per_step
+from polhode_papers.drawing import BLUE, GREEN, INK, VERMILION
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 I3, CENTRE, WEIGHT = 0.6, (0.8, 0.0, 0.6), 0.3
 """I = 1; the centre of mass is off the symmetry axis, so that no momentum of an angle is conserved."""
 START: dict[str, Any] = {
-    "attitude": rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)
+    "attitude": ph.rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)
 }  # fmt: skip
 STEP = 0.1
 LIMITS = (0.72, charts.LIMIT, 0.9)
@@ -66,8 +60,8 @@ def drawn(count: int) -> list[tuple[float, Any]]:
 def free_errors(count: int) -> Any:
     """Infinity norm of the attitude error, relative errors of momentum length and energy, (3, count)."""
     bodies = drawn(count)
-    states = bodies_of(np.array([(1.0, 1.0, moment) for moment, _ in bodies]), np.array([m for _, m in bodies]))
-    truth = rotation.matrix_from_quaternion(turned(FLOWS[OURS], 1, FREE_TIME, states).y[:, L.ATTITUDE : L.ANGULAR])
+    states = Bodies(np.array([(1.0, 1.0, moment) for moment, _ in bodies]), np.array([m for _, m in bodies]))
+    truth = ph.rotation.matrix_from_quaternion(turned(FLOWS[OURS], 1, FREE_TIME, states).attitude)
     result = np.zeros((3, count))
     for k, (moment, m) in enumerate(bodies):
         chart, x = charts.in_a_chart(np.eye(3), m)
@@ -91,7 +85,7 @@ def far(a: Any, b: Any) -> float:
 
 def state_of(y: Any) -> tuple[Any, Any]:
     """Rotation matrix and momentum of a state of the library."""
-    return rotation.matrix_from_quaternion(y[L.ATTITUDE : L.ANGULAR]), y[L.ANGULAR : L.BODY]
+    return ph.rotation.matrix_from_quaternion(y[ph.runs.ATTITUDE]), y[ph.runs.ANGULAR_MOMENTUM]
 
 
 def canonical_defect(step: Callable[[Any], Any], x: Any) -> float:
@@ -164,27 +158,27 @@ def long_runs(body: Any, start: Any, powers: int, report_progress: Reporter) -> 
     return counts, worst, changes
 
 
-def seconds(body: Any, start: Any, y: Any) -> tuple[float, float]:
+def seconds(body: Any, start: Any) -> tuple[float, float]:
     """Time (s) of a step in charts, and of the same map by the library, without recording."""
-    integrator = Integrator(heavy_top((1.0, 1.0, I3), CENTRE, WEIGHT), method("v2/exact"), y)
+    top = ph.heavy_top((1.0, 1.0, I3), CENTRE, WEIGHT)
     charts.Run(start, body).take_steps(1, STEP, charts.hurry)  # compile
     best = other = np.inf
     for _ in range(REPEATS):  # alternating, so that other work on the machine affects both
         run, begun = charts.Run(start, body), time.perf_counter()
         run.take_steps(TIMED, STEP, charts.hurry)
         best = min(best, (time.perf_counter() - begun) / TIMED)
-        other = min(other, seconds_per_step(integrator, y, STEP, REPEATS))
+        other = min(other, seconds_per_step(top, "v2/exact", START, STEP, REPEATS))
     return float(best), other
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
-    top, body = heavy_top((1.0, 1.0, I3), CENTRE, WEIGHT), np.array((1.0, I3, WEIGHT, *CENTRE))
-    y = start_state(top, **START)
+    top, body = ph.heavy_top((1.0, 1.0, I3), CENTRE, WEIGHT), np.array((1.0, I3, WEIGHT, *CENTRE))
+    y = ph.runs.start_state(top, **START)
     start = charts.in_a_chart(*state_of(y))
     report_progress("free rotations")
     free = free_errors(FREE_COUNT // 10 if quick else FREE_COUNT)
     report_progress("the same map")
-    take_steps = stepper("v2/exact", top, y)
+    take_steps = ph.checks.stepper("v2/exact", top, y)
     apart, changes = np.zeros((2, len(LIMITS), len(COUNTS)))
     for k, n in enumerate(COUNTS):
         truth = state_of(take_steps(y, 0.0, STEP, n))
@@ -193,7 +187,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             apart[i, k], changes[i, k] = far(run.state, truth), run.changes
     defects, gap, energy = symplectic(body, start)
     back = far(charts.Run(start, body).take_steps(20, STEP).take_steps(20, -STEP).state, state_of(y))
-    end = state_of(exact_state(top, y, 0.0, SPAN))
+    end = state_of(ph.checks.exact_state(top, y, 0.0, SPAN))
     errors = [far(charts.Run(start, body).take_steps(n, SPAN / n).state, end) for n in ORDER_STEPS]
     report_progress("perturbed bodies")
     bodies = drawn(QUICK_PERTURBED if quick else PERTURBED_COUNT)
@@ -209,7 +203,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             worst[:, e, k] = np.mean([(run.worst, run.worst_doubled) for run in runs], axis=0)
     counts, grown, often = long_runs(body, start, QUICK_LONG if quick else LONG, report_progress)
     report_progress("times")
-    spent = seconds(body, start, y)
+    spent = seconds(body, start)
     return xr.Dataset(
         {
             "free_error": (("quantity", "body"), free),

@@ -22,14 +22,13 @@ V             eps z . Q r: a weight at r in the body, z the space axis
 
 from __future__ import annotations
 
-from functools import cache
 from math import atan2, ceil, cos, hypot, sin, sqrt
 from typing import Any
 
 import numpy as np
+from numba import njit
 
-from polhode.kernel import jit
-from polhode.kernel.jit import helper
+compiled = njit(error_model="numpy", fastmath={"contract"})
 
 LIMIT = 0.8
 """|cos theta| beyond which the chart is changed; in the other chart it is then at most 0.6."""
@@ -37,17 +36,16 @@ PIECE = 0.35
 """Largest rotation (rad) of the axis in one piece of a free flow: it stays 0.29 rad from the singular point."""
 ITERATIONS, CONVERGED = 100, 1e-15
 """Largest number of iterations and convergence limit of the midpoint rule."""
-MARCH = "i8(i8, f8, f8, i8, f8[::1], f8[::1], f8[::1], f8[::1])"
 
 
 # ------------------------------------------------------------------ a chart
-@helper
+@compiled
 def across(x: Any) -> Any:
     """A, the component of the momentum along v."""
     return (x[3] - x[5] * cos(x[1])) / sin(x[1])
 
 
-@helper
+@compiled
 def weighed(chart: Any, x: Any, body: Any) -> Any:
     """V/eps and its derivatives by phi, theta and psi."""
     s, c = sin(x[1]), cos(x[1])
@@ -64,14 +62,14 @@ def weighed(chart: Any, x: Any, body: Any) -> Any:
     )  # fmt: skip
 
 
-@helper
+@compiled
 def energies(chart: Any, x: Any, body: Any) -> Any:
     """Kinetic energy T and potential energy V."""
     A = across(x)
     return (A * A + x[4] * x[4]) / (2.0 * body[0]) + x[5] * x[5] / (2.0 * body[1]), body[2] * weighed(chart, x, body)[0]
 
 
-@helper
+@compiled
 def kick(chart: Any, t: Any, x: Any, body: Any) -> Any:
     """The flow of V, which changes the momenta only."""
     _, f, g, k = weighed(chart, x, body)
@@ -79,7 +77,7 @@ def kick(chart: Any, t: Any, x: Any, body: Any) -> Any:
     return (x[0], x[1], x[2], x[3] - t * f, x[4] - t * g, x[5] - t * k)
 
 
-@helper
+@compiled
 def free(t: Any, x: Any, body: Any) -> Any:
     """The exact flow of T, by sines, cosines and arctangents."""
     s, c, A = sin(x[1]), cos(x[1]), across(x)
@@ -103,14 +101,14 @@ def free(t: Any, x: Any, body: Any) -> Any:
 
 
 # ------------------------------------------------------------------ the manifold
-@helper
+@compiled
 def momentum_of(x: Any) -> Any:
     """Angular momentum in the body frame."""
     A, sq, cq = across(x), sin(x[2]), cos(x[2])
     return (x[4] * cq + A * sq, A * cq - x[4] * sq, x[5])
 
 
-@helper
+@compiled
 def rows_of(x: Any) -> Any:
     """The rotation matrix in the axes of the chart, (9,) by rows."""
     sp, cp, s, c, sq, cq = sin(x[0]), cos(x[0]), sin(x[1]), cos(x[1]), sin(x[2]), cos(x[2])
@@ -120,7 +118,7 @@ def rows_of(x: Any) -> Any:
     )  # fmt: skip
 
 
-@helper
+@compiled
 def placed(Q: Any, m: Any) -> Any:
     """Chart coordinates of an attitude in the axes of the chart and a momentum in the body frame."""
     sq, cq = Q[6], Q[7]
@@ -131,7 +129,7 @@ def placed(Q: Any, m: Any) -> Any:
     )  # fmt: skip
 
 
-@helper
+@compiled
 def cycled(chart: Any, Q: Any) -> Any:
     """Matrix rows from space axes to chart axes; z of chart 1 is the space axis x."""
     if chart == 0:
@@ -139,7 +137,7 @@ def cycled(chart: Any, Q: Any) -> Any:
     return (Q[3], Q[4], Q[5], Q[6], Q[7], Q[8], Q[0], Q[1], Q[2])
 
 
-@helper
+@compiled
 def uncycled(chart: Any, Q: Any) -> Any:
     """Matrix rows from chart axes to space axes."""
     if chart == 0:
@@ -147,14 +145,14 @@ def uncycled(chart: Any, Q: Any) -> Any:
     return (Q[6], Q[7], Q[8], Q[0], Q[1], Q[2], Q[3], Q[4], Q[5])
 
 
-@helper
+@compiled
 def changed(chart: Any, x: Any) -> Any:
     """Coordinates of the same state in the other chart."""
     return placed(cycled(1 - chart, uncycled(chart, rows_of(x))), momentum_of(x))
 
 
 # ------------------------------------------------------------------ steps
-@helper
+@compiled
 def leapfrog(limit: Any, chart: Any, h: Any, x: Any, body: Any) -> Any:
     """Half a kick, free flow, half a kick; the chart is changed where |cos theta| exceeds the limit.
 
@@ -172,7 +170,7 @@ def leapfrog(limit: Any, chart: Any, h: Any, x: Any, body: Any) -> Any:
     return chart, kick(chart, 0.5 * h, x, body), count
 
 
-@helper
+@compiled
 def rates(chart: Any, x: Any, body: Any) -> Any:
     """Time derivatives of the coordinates by Hamilton's equations."""
     s, c, A = sin(x[1]), cos(x[1]), across(x)
@@ -184,7 +182,7 @@ def rates(chart: Any, x: Any, body: Any) -> Any:
     )  # fmt: skip
 
 
-@helper
+@compiled
 def midpoint(limit: Any, chart: Any, h: Any, x: Any, body: Any) -> Any:
     """Implicit midpoint rule in the coordinates: symplectic in each chart, but a different map in each."""
     count = 0
@@ -205,11 +203,9 @@ def midpoint(limit: Any, chart: Any, h: Any, x: Any, body: Any) -> Any:
     return chart, y, count
 
 
-step = jit.hole("step(limit, chart, h, y, body) -> (chart, y, count)", "The step of the rule.")
-
-
-def march(n: Any, h: Any, limit: Any, chart: Any, x: Any, body: Any, start: Any, out: Any) -> Any:
-    """Take n steps; returns the final chart.
+@compiled
+def march(step: Any, n: Any, h: Any, limit: Any, chart: Any, x: Any, body: Any, start: Any, out: Any) -> Any:
+    """Take n steps of a rule; returns the final chart.
 
     ``x`` holds the coordinates and is updated, ``start`` the initial T and V; ``out`` receives the largest changes of
     H = T + V and of H + V so far, and the number of chart changes.
@@ -226,7 +222,8 @@ def march(n: Any, h: Any, limit: Any, chart: Any, x: Any, body: Any, start: Any,
     return chart
 
 
-def hurry(n: Any, h: Any, limit: Any, chart: Any, x: Any, body: Any, start: Any, out: Any) -> Any:
+@compiled
+def hurry(step: Any, n: Any, h: Any, limit: Any, chart: Any, x: Any, body: Any, start: Any, out: Any) -> Any:
     """As ``march``, without energies; used for timing."""
     y = (x[0], x[1], x[2], x[3], x[4], x[5])
     for _ in range(n):
@@ -238,12 +235,6 @@ def hurry(n: Any, h: Any, limit: Any, chart: Any, x: Any, body: Any, start: Any,
 
 
 RULES = {"leapfrog": leapfrog, "midpoint": midpoint}
-
-
-@cache
-def kernel_of(loop: Any, rule: str) -> Any:
-    """A loop compiled with the step of this rule."""
-    return jit.compile_kernel(jit.bind(loop, step=RULES[rule]), MARCH)
 
 
 class Run:
@@ -275,8 +266,8 @@ class Run:
 
     def take_steps(self, n: int, h: float, loop: Any = march) -> Run:
         """Take n steps of size h; returns the run itself."""
-        last = kernel_of(loop, self.rule)(n, h, self.limit, self.chart, self.x, self.body, self.start, self.found)
-        self.chart = int(last)
+        rule = RULES[self.rule]
+        self.chart = int(loop(rule, n, h, self.limit, self.chart, self.x, self.body, self.start, self.found))
         return self
 
     @property

@@ -11,30 +11,16 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import NullFormatter
 
-from polhode import rotation
-from polhode.checks import (
-    drifts,
-    exact_state,
-    measure_order,
-    state_distance,
-    stepper,
-    symmetry_defect,
-    symplectic_defect,
-)
-from polhode.kernel import layout as L
-from polhode.methods.splitting import splitting
-from polhode.methods.splitting_tables import SCHEMES as SPLITTINGS, Scheme
-from polhode.plots.style import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
-from polhode.runs.initial_state import start_state
-from polhode.systems import free_body, heavy_top
+import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.celledoni2008 import conditions, quadrature, theta
+from polhode_papers.drawing import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 
 INERTIA = (1.0, 1.5, 2.2)
-FREE, TOP = free_body(INERTIA), heavy_top(INERTIA, (0.1, 0.2, 0.9), 1.0)
+FREE, TOP = ph.free_body(INERTIA), ph.heavy_top(INERTIA, (0.1, 0.2, 0.9), 1.0)
 START: dict[str, Any] = {
-    "attitude": rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)
+    "attitude": ph.rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)
 }  # fmt: skip
 STEPS = (0.3, 0.6, 1.2)
 AT = 0.6  # step of the one-step measurements
@@ -71,71 +57,73 @@ POISSON = 1e-9
 """Accuracy to which differences can verify the Poisson bracket."""
 
 
-def misprinted() -> Scheme:
+def misprinted() -> ph.methods.Scheme:
     """S4_6 with the printed sign of b2.  [celledoni2008, eq. 4.6]"""
     a = [0.07920369643119565, 0.353172906049774, -0.04206508035771952]
     b = [0.209515106613362, 0.143851773179818]
     a, b = [*a, 1.0 - 2.0 * sum(a)], [*b, 0.5 - sum(b)]
     half = [step for k in range(3) for step in (("A", a[k]), ("B", b[k]))]
     stages = [*half, ("A", a[3]), *reversed(half)]
-    return Scheme("s4_6_misprint", "S4_6 as printed", "celledoni2008", 4, tuple(stages))
+    return ph.methods.Scheme("s4_6_misprint", "S4_6 as printed", "celledoni2008", 4, tuple(stages))
 
 
 def printed_mr(y: Any, Q: Any, h: float) -> tuple[Any, Any]:
     """Momentum and matrix after phi1(h/2) phi2(h/2) phi3(h) phi2(h/2) phi1(h/2), each a rotation about one axis."""
     for k, part in ((0, 0.5), (1, 0.5), (2, 1.0), (1, 0.5), (0, 0.5)):
-        turn = np.array(rotation.exp_matrix(part * h * y[k] / INERTIA[k] * np.eye(3)[k]))
+        turn = np.array(ph.rotation.exp_matrix(part * h * y[k] / INERTIA[k] * np.eye(3)[k]))
         y, Q = turn.T @ y, Q @ turn
     return y, Q
 
 
 def error_of_printed_mr(step: Any, y: Any, h: float) -> float:
     """Difference in momentum and matrix between a step of polhode's MR and of the printed axes."""
-    ends = [z[L.ANGULAR : L.BODY] for z in (y, step(y, 0.0, h))]
-    turns = [np.array(rotation.matrix_from_quaternion(z[L.ATTITUDE : L.ANGULAR])) for z in (y, step(y, 0.0, h))]
+    ends = [z[ph.runs.ANGULAR_MOMENTUM] for z in (y, step(y, 0.0, h))]
+    turns = [np.array(ph.rotation.matrix_from_quaternion(z[ph.runs.ATTITUDE])) for z in (y, step(y, 0.0, h))]
     momentum, turn = printed_mr(ends[0], turns[0], h)
     return float(max(np.abs(momentum - ends[1]).max(), np.abs(turn - turns[1]).max()))
 
 
-def interchanged(label: str) -> Scheme:
+def interchanged(label: str) -> ph.methods.Scheme:
     """A scheme with A and B in each other's place."""
     stages = tuple(("B" if letter == "A" else "A", x) for letter, x in stages_of(label))
-    return Scheme(f"{label.lower()}_interchanged", f"{label}, A and B interchanged", "celledoni2008", 1, stages)
+    return ph.methods.Scheme(
+        f"{label.lower()}_interchanged", f"{label}, A and B interchanged", "celledoni2008", 1, stages
+    )
 
 
 def stages_of(label: str) -> list[tuple[str, float]]:
     """Letters and fractions of a scheme; the library's coefficients are the printed ones with more digits."""
     if label == MISPRINT:
         return [(letter, float(x)) for letter, x, *_ in misprinted().stages]
-    return [(letter, float(x)) for letter, x, *_ in SPLITTINGS[label.lower()].stages]
+    return [(letter, float(x)) for letter, x, *_ in ph.methods.SCHEMES[label.lower()].stages]
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
-    y, top = start_state(FREE, **START), start_state(TOP, **START)
-    end = exact_state(FREE, y, 0.0, AT)
+    y, top = ph.runs.start_state(FREE, **START), ph.runs.start_state(TOP, **START)
+    end = ph.checks.exact_state(FREE, y, 0.0, AT)
     drift_table, form = np.zeros((len(FLOWS), len(QUANTITIES))), np.zeros((len(FLOWS), len(STEPS)))
     back, momentum, poisson = np.zeros((3, len(FLOWS)))
     for i, (label, (method, _)) in enumerate(FLOWS.items()):
         report_progress(label)
-        drift = drifts(method, FREE, y, AT, 100 if quick else 1000)
+        drift = ph.checks.drifts(method, FREE, y, AT, 100 if quick else 1000)
         drift_table[i] = [drift[name] for name in QUANTITIES]
-        take_steps = stepper(method, FREE, y)
-        momentum[i] = np.linalg.norm((take_steps(y, 0.0, AT) - end)[L.ANGULAR : L.BODY])
+        take_steps = ph.checks.stepper(method, FREE, y)
+        momentum[i] = np.linalg.norm((take_steps(y, 0.0, AT) - end)[ph.runs.ANGULAR_MOMENTUM])
         poisson[i] = poisson_defect(partial(_after, take_steps, AT), y)
-        back[i] = symmetry_defect(method, FREE, y, t=0.0, h=AT)
-        form[i] = [symplectic_defect(partial(_after, take_steps, h), FREE, y) for h in STEPS]
+        back[i] = ph.checks.symmetry_defect(method, FREE, y, t=0.0, h=AT)
+        form[i] = [ph.checks.symplectic_defect(partial(_after, take_steps, h), FREE, y) for h in STEPS]
     orders = []
-    long = exact_state(FREE, y, 0.0, 4.0)
+    long = ph.checks.exact_state(FREE, y, 0.0, 4.0)
     free = np.full((len(ROTATIONS), len(FREE_STEPS)), np.nan)
     for i, method in enumerate(ROTATIONS):
-        take_steps = stepper(method, FREE, y)
-        free[i] = [state_distance(take_steps(y, 0.0, 4.0 / n, n), long, FREE) for n in FREE_STEPS]
-    far = exact_state(TOP, top, 0.0, 1.0)
+        take_steps = ph.checks.stepper(method, FREE, y)
+        free[i] = [ph.checks.state_distance(take_steps(y, 0.0, 4.0 / n, n), long, FREE) for n in FREE_STEPS]
+    far = ph.checks.exact_state(TOP, top, 0.0, 1.0)
     left = np.full((len(SCHEMES), 8), np.nan)
     for k, (label, order) in enumerate(SCHEMES.items()):
         report_progress(label)
-        scheme = splitting(misprinted()) if label == MISPRINT else label.lower()
-        orders.append(measure_order(scheme, TOP, top, far, t=0.0, span=1.0).order)
+        scheme = ph.methods.splitting(misprinted()) if label == MISPRINT else label.lower()
+        orders.append(ph.checks.measure_order(scheme, TOP, top, far, t=0.0, span=1.0).order)
         terms = conditions.errors(stages_of(label), order + 1, label in NYSTROM)
         left[k, 1 : order + 2] = [conditions.residual(x) for x in terms[1:]]
     swapped, swapped_error, swapped_order = np.full((3, len(SCHEMES)), np.nan)
@@ -145,16 +133,20 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         other = interchanged(label)
         terms = conditions.errors([(x, float(c)) for x, c, *_ in other.stages], SCHEMES[label], label in NYSTROM)
         swapped[k] = max(conditions.residual(x) for x in terms[1:])
-        swapped_order[k] = measure_order(splitting(other), TOP, top, far, t=0.0, span=1.0).order
+        swapped_order[k] = ph.checks.measure_order(ph.methods.splitting(other), TOP, top, far, t=0.0, span=1.0).order
         ends = [
-            stepper(x, TOP, top)(top, 0.0, 1.0 / INTERCHANGED, INTERCHANGED) for x in (splitting(other), label.lower())
+            ph.checks.stepper(x, TOP, top)(top, 0.0, 1.0 / INTERCHANGED, INTERCHANGED)
+            for x in (ph.methods.splitting(other), label.lower())
         ]
-        apart = [state_distance(end, far, TOP) for end in ends]
+        apart = [ph.checks.state_distance(end, far, TOP) for end in ends]
         swapped_error[k] = apart[0] / apart[1]
     report_progress("effective errors, quadrature")
     sizes = {name: conditions.effective_error(stages_of(name), SCHEMES[name], STAGES[name], name in NYSTROM)
              for name in EFFECTIVE}  # fmt: skip
-    family = [state_distance(stepper(f"kosenko:c3={c3}", FREE, y)(y, 0.0, AT), end, FREE) for c3 in C3]
+    by_mr = ph.checks.stepper("mr", FREE, y)
+    family = [
+        ph.checks.state_distance(ph.checks.stepper(f"kosenko:c3={c3}", FREE, y)(y, 0.0, AT), end, FREE) for c3 in C3
+    ]
     direction = np.array(START["angular_momentum"]) / np.linalg.norm(START["angular_momentum"])
     forms = {
         form: [[quadrature.error_of_angle(form, p, INERTIA, direction, QUADRATURE_SPAN, n) for n in QUADRATURE_STEPS]
@@ -174,8 +166,8 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             "effective_error": ("scheme", [sizes.get(name, np.nan) for name in SCHEMES]),
             "interchanged_residual": ("scheme", swapped), "interchanged_error": ("scheme", swapped_error),
             "interchanged_order": ("scheme", swapped_order),
-            "mr_apart": ("step", [error_of_printed_mr(stepper("mr", FREE, y), y, h) for h in STEPS]),
-            "mr_error": ("mr_step", [state_distance(stepper("mr", FREE, y)(y, 0.0, 4.0 / n, n), long, FREE)
+            "mr_apart": ("step", [error_of_printed_mr(by_mr, y, h) for h in STEPS]),
+            "mr_error": ("mr_step", [ph.checks.state_distance(by_mr(y, 0.0, 4.0 / n, n), long, FREE)
                                      for n in MR_STEPS]),
             "hermite_error": (("form", "small_step"), [[quadrature.error_of_angle(
                 form, quadrature.HERMITE, INERTIA, direction, QUADRATURE_SPAN, n) for n in QUADRATURE_STEPS]
@@ -208,13 +200,13 @@ def poisson_defect(step: Callable[[Any], Any], y: Any) -> float:
 
     def end(axis: int, by: float) -> Any:
         perturbed = y.copy()
-        perturbed[L.ANGULAR + axis] += by
-        return step(perturbed)[L.ANGULAR : L.BODY]
+        perturbed[ph.runs.ANGULAR_MOMENTUM][axis] += by
+        return step(perturbed)[ph.runs.ANGULAR_MOMENTUM]
 
     d = 2e-3
     columns = [(8.0 * (end(k, d) - end(k, -d)) - end(k, 2 * d) + end(k, -2 * d)) / (12.0 * d) for k in range(3)]
     jacobian = np.column_stack(columns)
-    before, after = rotation.hat(y[L.ANGULAR : L.BODY]), rotation.hat(end(0, 0.0))
+    before, after = ph.rotation.hat(y[ph.runs.ANGULAR_MOMENTUM]), ph.rotation.hat(end(0, 0.0))
     return float(np.linalg.norm(jacobian @ before @ jacobian.T - after))
 
 

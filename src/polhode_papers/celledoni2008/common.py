@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from os import cpu_count
 from typing import Any, NamedTuple
 
@@ -22,11 +22,9 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
-from polhode.algebra.rotation import matrix_from_quaternion
-from polhode.kernel import drive, layout as L
-from polhode.methods.free_flows import free_flow
-from polhode.plots.style import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION
+import polhode as ph
 from polhode_papers.celledoni2008 import theta
+from polhode_papers.drawing import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION
 from polhode_papers.study import Reporter
 
 T_END = 10.0
@@ -45,7 +43,7 @@ class Flow:
     Attributes
     ----------
         name : str
-            Name in ``polhode.methods.free_flows``.
+            Name among ``polhode.methods.FLOW_NAMES``.
         options : mapping
             Options of the flow.
         guarded : bool
@@ -59,9 +57,10 @@ class Flow:
     guarded: bool
     line_style: tuple[str, str, str]
 
-    def sweep(self) -> Any:
-        """The compiled loop over many bodies."""
-        return drive.sweep_of(free_flow(self.name).build(**self.options))
+    @cached_property
+    def turn(self) -> Any:
+        """The map of many bodies."""
+        return ph.runs.free_rotation(self.name, guard=self.guarded, **self.options)
 
     @property
     def style(self) -> dict[str, Any]:
@@ -135,37 +134,31 @@ def triangle(columns: int, rows: int) -> Any:
 
 
 class Bodies(NamedTuple):
-    """Free bodies: states (K, 13) with identity attitude, and constants (K, 8)."""
+    """Free bodies: principal moments and momenta (K, 3); their attitude is the identity."""
 
-    y: Any
-    constants: Any
+    moments: Any
+    momenta: Any
 
     def chosen(self, which: Any) -> Bodies:
         """The bodies selected by an index, mask or slice."""
-        return Bodies(np.ascontiguousarray(self.y[which]), np.ascontiguousarray(self.constants[which]))
-
-
-def bodies_of(moments: Any, momenta: Any) -> Bodies:
-    """Bodies with these moments (K, 3) and momenta (K, 3)."""
-    y, constants = np.zeros((len(moments), L.BODY)), np.ones((len(moments), L.CONSTANTS))
-    y[:, L.ATTITUDE], y[:, L.ANGULAR :] = 1.0, momenta
-    constants[:, L.INERTIA : L.INERTIA + 3], constants[:, L.INVERSE_INERTIA :] = moments, 1.0 / moments
-    return Bodies(y, constants)
+        return Bodies(self.moments[which], self.momenta[which])
 
 
 class Ends(NamedTuple):
-    """States (K, 13) and statuses (K,) after a sweep."""
+    """Attitudes (K, 4), momenta (K, 3), and whether all steps were taken (K,)."""
 
-    y: Any
-    status: Any
+    attitude: Any
+    momenta: Any
+    good: Any
+
+    def gaps(self, truth: Any) -> Any:
+        """Infinity norms of the errors of the rotation matrices."""
+        return np.abs(ph.rotation.matrix_from_quaternion(self.attitude) - truth).sum(axis=-1).max(axis=-1)
 
 
-def _sweep(flow: Flow, n: int, h: float, bodies: Bodies) -> Ends:
-    y, status = bodies.y.copy(), np.zeros(len(bodies.y), dtype=np.int64)
-    report = np.zeros(L.STEP_INFO)
-    report[L.GUARDED] = float(flow.guarded)
-    flow.sweep()(n, np.full(len(y), h), y, bodies.constants, report, status, status.copy())
-    return Ends(y, status)
+UNTURNED = (1.0, 0.0, 0.0, 0.0)
+UNGUARDED = {"guard": False}
+"""Settings of runs that take every step."""
 
 
 def turned(
@@ -176,12 +169,12 @@ def turned(
 
     Bodies are independent, so the result depends neither on the slices nor on the threads.
     """
-    flow.sweep()  # compile once, before the threads start
-    parts = [bodies.chosen(slice(k, k + size)) for k in range(0, len(bodies.y), size)]
+    turn = flow.turn  # compiled once, before the threads start
+    parts = [bodies.chosen(slice(k, k + size)) for k in range(0, len(bodies.momenta), size)]
     results: list[Ends] = []
     pool = ThreadPoolExecutor(threads or cpu_count() or 1)
     try:
-        for part in pool.map(partial(_sweep, flow, n, h), parts):
+        for part in pool.map(lambda some: Ends(*turn(UNTURNED, some.momenta, some.moments, h, n)), parts):
             results.append(part)
             report_progress(f"{100 * len(results) // len(parts)} %")
     finally:
@@ -191,23 +184,20 @@ def turned(
 
 def seconds_of(flow: Flow, n: int, h: float, bodies: Bodies) -> Any:
     """Wall times (s) on one thread of the runs of all bodies, in parts of a few bodies to keep each short."""
-    loop, size = flow.sweep(), max(1, TIMED_TOGETHER // n)
-    report, spent = np.zeros(L.STEP_INFO), []
-    for k in range(0, len(bodies.y), size):
+    size, spent = max(1, TIMED_TOGETHER // n), []
+    for k in range(0, len(bodies.momenta), size):
         part = bodies.chosen(slice(k, k + size))
-        steps, status = np.full(len(part.y), h), np.zeros(len(part.y), dtype=np.int64)
         begun = time.perf_counter()
-        loop(n, steps, part.y.copy(), part.constants, report, status, status)
+        flow.turn(UNTURNED, part.momenta, part.moments, h, n)
         spent.append(time.perf_counter() - begun)
     return np.array(spent)
 
 
 def log_errors(ends: Ends, truth: Any) -> Any:
     """log10 |Q - Q_ref|, infinity norm, for each body; NaN where the flow failed.  [celledoni2008, eq. 3.2]"""
-    good = ends.status == L.OK
-    result = np.full(len(good), np.nan)
-    gaps = np.abs(matrix_from_quaternion(ends.y[good, L.ATTITUDE : L.ANGULAR]) - truth[good]).sum(axis=-1)
-    result[good] = np.log10(np.maximum(gaps.max(axis=-1, initial=0.0).astype(float), ROUND_OFF))
+    result = np.full(len(ends.good), np.nan)
+    good = Ends(*(column[ends.good] for column in ends))
+    result[ends.good] = np.log10(np.maximum(good.gaps(truth[ends.good]).astype(float), ROUND_OFF))
     return result
 
 
@@ -216,7 +206,7 @@ REFERENCE = f"theta functions in one step to the end, in numbers of {theta.DIGIT
 
 def reference(bodies: Bodies, t_end: float = T_END) -> Any:
     """Exact final attitudes, rotation matrices (K, 3, 3) in long double."""
-    return theta.free_rotation(bodies.constants[:, L.INERTIA : L.INERTIA + 3], bodies.y[:, L.ANGULAR :], t_end)[0]
+    return theta.free_rotation(bodies.moments, bodies.momenta, t_end)[0]
 
 
 # ------------------------------------------------------------------ maps over the triangle
@@ -241,7 +231,7 @@ def maps(labels: Sequence[str], steps: Sequence[float], quick: bool, report_prog
     points = triangle(*(QUICK_GRID if quick else GRID))
     momenta = random_momenta(np.random.default_rng(SEED), QUICK_VALUES if quick else VALUES)
     moments = np.column_stack([points, np.ones(len(points))])
-    bodies = bodies_of(np.repeat(moments, len(momenta), axis=0), np.tile(momenta, (len(points), 1)))
+    bodies = Bodies(np.repeat(moments, len(momenta), axis=0), np.tile(momenta, (len(points), 1)))
     truth = reference(bodies)
     errors, failed = np.full((2, len(labels), len(steps), len(points)), np.nan)
     for i, label in enumerate(labels):

@@ -14,23 +14,10 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 from scipy.special import elliprf, elliprj
 
-from polhode.algebra.rotation import matrix_from_quaternion
-from polhode.kernel import layout as L
-from polhode.plots.style import BLUE, GREEN, INK, PURPLE, VERMILION
 from polhode_papers import criteria, drawing
-from polhode_papers.celledoni2008 import theta
-from polhode_papers.celledoni2008.common import (
-    FLOWS,
-    MATRIX,
-    OURS,
-    QUATERNION,
-    SEED,
-    bodies_of,
-    physical_moments,
-    random_momenta,
-    turned,
-)
+from polhode_papers.celledoni2008 import common, theta
 from polhode_papers.celledoni2008.quadrature import gauss
+from polhode_papers.drawing import BLUE, GREEN, INK, PURPLE, VERMILION
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 Real = np.longdouble
@@ -38,7 +25,7 @@ COUNT, QUICK_COUNT = 500, 40
 ORDER, PIECES = 24, 4
 """Order of the Taylor series, and number of them for the rotation; the motion has no pole within 1.5 radians."""
 THETA = "theta functions"
-FORMS = (MATRIX, QUATERNION, OURS, THETA)
+FORMS = (common.MATRIX, common.QUATERNION, common.OURS, THETA)
 INTEGRAL = 1e-13
 """Relative error up to which an integral of the third kind is called accurate."""
 DOUBLE = 2.0**-52
@@ -53,13 +40,13 @@ def power(random: np.random.Generator, count: int, low: float, high: float) -> A
 
 
 def ordinary(random: np.random.Generator, count: int) -> tuple[Any, Any]:
-    return physical_moments(random, count), random_momenta(random, count)
+    return common.physical_moments(random, count), common.random_momenta(random, count)
 
 
 def rods(random: np.random.Generator, count: int) -> tuple[Any, Any]:
     """I1 from 1e-2 to 1e-6 of I3, with I2 as close to I3 as the triangle inequality requires."""
     thin = power(random, count, 2.0, 6.0)
-    return np.column_stack([thin, 1.0 - thin * random.uniform(0.1, 0.9, count), np.ones(count)]), random_momenta(
+    return np.column_stack([thin, 1.0 - thin * random.uniform(0.1, 0.9, count), np.ones(count)]), common.random_momenta(
         random, count
     )
 
@@ -69,7 +56,7 @@ def nearly_symmetric(random: np.random.Generator, count: int) -> tuple[Any, Any]
     near, other = 1.0 - power(random, count, 3.0, 9.0), random.uniform(0.5, 0.9, count)
     flat = np.column_stack([other * near, other, np.ones(count)])
     long = np.column_stack([other, near, np.ones(count)])
-    return np.where(np.arange(count)[:, None] % 2, flat, long), random_momenta(random, count)
+    return np.where(np.arange(count)[:, None] % 2, flat, long), common.random_momenta(random, count)
 
 
 def near_separatrix(random: np.random.Generator, count: int) -> tuple[Any, Any]:
@@ -151,11 +138,10 @@ def attitude_errors(moments: Any, momenta: Any) -> dict[str, Any]:
     results: dict[str, Any] = {}
     scaled = momenta / rate[:, None]  # one radian per unit of time
     truth = taylor(moments, scaled, 1.0)
-    bodies = bodies_of(moments, scaled)
-    for label in (MATRIX, QUATERNION, OURS):
-        ends = turned(FLOWS[label], 1, 1.0, bodies)
-        gap = np.abs(matrix_from_quaternion(ends.y[:, L.ATTITUDE : L.ANGULAR]) - truth).sum(axis=-1).max(axis=-1)
-        results[label] = np.where(ends.status == L.OK, gap, np.inf).astype(float)
+    bodies = common.Bodies(moments, scaled)
+    for label in (common.MATRIX, common.QUATERNION, common.OURS):
+        ends = common.turned(common.FLOWS[label], 1, 1.0, bodies)
+        results[label] = np.where(ends.good, ends.gaps(truth), np.inf).astype(float)
     with np.errstate(all="ignore"):
         gap = np.abs(theta.free_rotation(moments, scaled, 1.0)[0] - truth).sum(axis=-1).max(axis=-1)
     results[THETA] = np.where(np.isfinite(gap), gap, np.inf).astype(float)
@@ -163,7 +149,7 @@ def attitude_errors(moments: Any, momenta: Any) -> dict[str, Any]:
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
-    count, random = QUICK_COUNT if quick else COUNT, np.random.default_rng(SEED)
+    count, random = QUICK_COUNT if quick else COUNT, np.random.default_rng(common.SEED)
     errors, integrals = np.zeros((len(FORMS), len(KINDS), count)), np.zeros((len(KINDS), count))
     for k, (kind, draw_bodies) in enumerate(KINDS.items()):
         report_progress(kind)
@@ -175,7 +161,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         {"error": (("form", "kind", "body"), errors), "integral_error": (("kind", "body"), integrals)},
         {"form": list(FORMS), "kind": list(KINDS), "body": np.arange(count)},
         {
-            "bodies": f"{count} of each kind (seed {SEED}); each turns by one radian about its fastest axis",
+            "bodies": f"{count} of each kind (seed {common.SEED}); each turns by one radian about its fastest axis",
             "error": "infinity norm of the error of the rotation matrix",
             "reference": f"Taylor series of order {ORDER} in long doubles",
             THETA: f"in long doubles, whose unit is {theta.EPS:.0e}; the others are doubles",
@@ -184,8 +170,8 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )
 
 
-COLOURS = {MATRIX: PURPLE, QUATERNION: GREEN, OURS: INK, THETA: BLUE}
-MARKS = {MATRIX: "P", QUATERNION: "X", OURS: "*", THETA: "o"}
+COLOURS = {common.MATRIX: PURPLE, common.QUATERNION: GREEN, common.OURS: INK, THETA: BLUE}
+MARKS = {common.MATRIX: "P", common.QUATERNION: "X", common.OURS: "*", THETA: "o"}
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
@@ -226,10 +212,10 @@ def uniformly(data: xr.Dataset) -> Finding:
     """Judge the forms that use the integral."""
     parts = {
         f"{form}, {kind}: largest error": criteria.at_most(x, UNIFORM)
-        for form in (MATRIX, QUATERNION)
+        for form in (common.MATRIX, common.QUATERNION)
         for kind, x in by_kind(data.error.sel(form=form).max("body")).items()
     }
-    return Finding(parts, {f"{OURS}: largest error": by_kind(data.error.sel(form=OURS).max("body"))})
+    return Finding(parts, {f"{common.OURS}: largest error": by_kind(data.error.sel(form=common.OURS).max("body"))})
 
 
 @theta.with_long_doubles

@@ -12,25 +12,7 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode_papers import criteria, drawing
-from polhode_papers.celledoni2008.spheres import (
-    EXACT,
-    FLOWS,
-    LOST,
-    MR,
-    SCHEMES,
-    each,
-    integrators_of,
-    lattice_draw,
-    legend_below,
-    line_style,
-    method_of,
-    outcome,
-    pairs_of,
-    raised,
-    seconds_per_step,
-    spheres,
-    steps_of,
-)
+from polhode_papers.celledoni2008 import spheres
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 SETTINGS = {"spacing 2, H0 = 15": (2.0, 15.0, False), "spacing 4, bodies rotate": (4.0, None, True)}
@@ -49,30 +31,33 @@ def one_line(case: tuple[str, str, tuple[int, ...]]) -> list[float]:
     """Energy errors of one method in one setting, for every number of evaluations."""
     setting, name, evaluations = case
     spacing, H0, thermal = SETTINGS[setting]
-    system = spheres()
-    y, _ = raised(system, lattice_draw(spacing, SEED, thermal), H0)
-    integrator, scheme = integrators_of(system, [name], y)[name], pairs_of()[name][0]
-    return [outcome(system, integrator, y, steps_of(scheme, wanted, SPAN), SPAN).error for wanted in evaluations]
+    system = spheres.spheres()
+    start, _ = spheres.raised(system, spheres.lattice_draw(spacing, SEED, thermal), H0)
+    scheme = spheres.pairs_of()[name][0]
+    return [
+        spheres.error_of(system, name, start, spheres.steps_of(scheme, wanted, SPAN), SPAN) for wanted in evaluations
+    ]
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     evaluations = QUICK_EVALUATIONS if quick else EVALUATIONS
     labels = (FOURTH, SIXTH)
-    flows = (EXACT, MR) if quick else FLOWS
-    cases = [(setting, method_of(scheme, flow), evaluations)
+    flows = (spheres.EXACT, spheres.MR) if quick else spheres.FLOWS
+    cases = [(setting, spheres.method_of(scheme, flow), evaluations)
              for setting in SETTINGS for scheme in labels for flow in flows]  # fmt: skip
-    error = np.reshape(list(each(one_line, cases, report_progress)), (len(SETTINGS), len(labels), len(flows), -1))
+    error = np.reshape(
+        list(spheres.each(one_line, cases, report_progress)), (len(SETTINGS), len(labels), len(flows), -1)
+    )
     report_progress("time")
-    system = spheres()
-    y, _ = raised(system, lattice_draw(4.0, SEED, True))
-    times = seconds_per_step(integrators_of(system, list(pairs_of(labels, flows)), y), y, 1e-3, 3 if quick else 15, 56)
-    per_step = np.array([[times[method_of(scheme, flow)] for flow in flows] for scheme in labels])
-    steps = np.array([[steps_of(scheme, wanted, SPAN) for wanted in evaluations] for scheme in labels])
+    system = spheres.spheres()
+    start, _ = spheres.raised(system, spheres.lattice_draw(4.0, SEED, True))
+    per_step = spheres.seconds_per_step(system, start, 1e-3, 3 if quick else 15, 56, labels, flows)
+    steps = np.array([[spheres.steps_of(scheme, wanted, SPAN) for wanted in evaluations] for scheme in labels])
     dims = ("setting", "scheme", "flow", "wanted")
     return xr.Dataset(
         {
             "energy_error": (dims, np.where(np.isinf(error), np.nan, error)),
-            "evaluations": (("scheme", "wanted"), steps * np.array([[SCHEMES[name][0]] for name in labels])),
+            "evaluations": (("scheme", "wanted"), steps * np.array([[spheres.SCHEMES[name][0]] for name in labels])),
             "seconds": (dims[1:], per_step[:, :, None] * steps[:, None, :]),
             "steps": (("scheme", "wanted"), steps),
         },
@@ -80,7 +65,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         {
             "states": f"one of each setting, seed {SEED}",
             "energy error": f"largest |H - H0| over [0, {SPAN:g}]; empty where the run is lost: it blows up, or the "
-            f"energy is off by more than {LOST:g} for each body",
+            f"energy is off by more than {spheres.LOST:g} for each body",
             "time": "steps times the time of one, the best of some rounds in which all methods take turns",
         },
     )  # fmt: skip
@@ -89,26 +74,26 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, (axes,) = drawing.canvas(1, len(SETTINGS), width=10.5, height=4.4)
     for ax, setting in zip(axes, SETTINGS, strict=True):
-        for scheme, flow in pairs_of((FOURTH, SIXTH), tuple(map(str, data.flow.values))).values():
+        for scheme, flow in spheres.pairs_of((FOURTH, SIXTH), tuple(map(str, data.flow.values))).values():
             line = data.sel(setting=setting, scheme=scheme, flow=flow)
-            ax.loglog(line.seconds, line.energy_error, **line_style(scheme, flow))
+            ax.loglog(line.seconds, line.energy_error, **spheres.line_style(scheme, flow))
         ax.set(title=setting, xlabel="time on one thread (s)")
         for i, scheme in enumerate((FOURTH, SIXTH)):
-            line = data.sel(setting=setting, scheme=scheme, flow=EXACT)
+            line = data.sel(setting=setting, scheme=scheme, flow=spheres.EXACT)
             lost = line.energy_error.isnull()
             if lost.any():
                 high = 10.0 ** (3.4 - 0.8 * i)
-                look_at = line_style(scheme, EXACT) | {"linestyle": "", "marker": "x", "label": "_"}
+                look_at = spheres.line_style(scheme, spheres.EXACT) | {"linestyle": "", "marker": "x", "label": "_"}
                 ax.loglog(line.seconds[lost], np.full(int(lost.sum()), high), **look_at)
                 ax.annotate(f"{scheme}: lost", (float(line.seconds[lost][-1]), high), (6, -3),
                             textcoords="offset points", color=look_at["color"])  # fmt: skip
     axes[0].set_ylabel("largest $|H - H_0|$ over [0, 10]")
-    legend_below(picture, axes[0], 2)
+    spheres.legend_below(picture, axes[0], 2)
     return {"fig3_10": picture}
 
 
 # ------------------------------------------------------------------ judges
-def line_of(data: xr.Dataset, setting: str, scheme: str, flow: str = EXACT) -> Any:
+def line_of(data: xr.Dataset, setting: str, scheme: str, flow: str = spheres.EXACT) -> Any:
     """Energy errors for all numbers of evaluations; NaN where lost."""
     return data.energy_error.sel(setting=setting, scheme=scheme, flow=flow).values
 
@@ -171,7 +156,7 @@ def rotation(data: xr.Dataset) -> Finding:
     parts, numbers = {}, {}
     for name in (FOURTH, SIXTH):
         for setting in SETTINGS:
-            ratio = line_of(data, setting, name, MR) / line_of(data, setting, name)
+            ratio = line_of(data, setting, name, spheres.MR) / line_of(data, setting, name)
             numbers[f"error with MR / exact, {name}, {setting}, by evaluations"] = words_of(data, ratio)
             if setting == CLOSE:
                 high = line_of(data, setting, name) > 1e-4

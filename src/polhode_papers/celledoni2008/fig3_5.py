@@ -6,10 +6,10 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import NullFormatter
 
-from polhode.plots.style import GREY
 from polhode_papers import drawing
 from polhode_papers.celledoni2008 import perturbed
 from polhode_papers.celledoni2008.perturbed import EPSILONS, EXACT, MR, SCHEMES
+from polhode_papers.drawing import GREY
 from polhode_papers.study import Claim, Figure
 
 AGAINST = {"seconds": "time of a run on one thread (s)", "evaluations": "load evaluations of a run"}

@@ -10,28 +10,10 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.runs.initial_state import start_state
-from polhode.systems import dipoles
-from polhode.systems.initial import gaussian_draw
+import polhode as ph
 from polhode_papers import criteria, drawing
-from polhode_papers.celledoni2008.spheres import (
-    BOOSTED,
-    EXACT,
-    FLOWS,
-    HIGH,
-    MR,
-    ROUND_OFF,
-    SCHEMES,
-    energies,
-    integrators_of,
-    legend_below,
-    line_style,
-    method_of,
-    outcome,
-    pairs_of,
-    seconds_per_step,
-    steps_of,
-)
+from polhode_papers.celledoni2008 import spheres
+from polhode_papers.celledoni2008.common import UNGUARDED
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 N, SEED, H0 = 100, 1481, 0.14134185611814  # [celledoni2008, 3.4]; the seed is ours
@@ -46,26 +28,24 @@ ROUNDS, TIMED = 15, 56
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
-    system = dipoles(N)
-    y = start_state(system, **gaussian_draw(N, SEED))
-    integrators = integrators_of(system, list(pairs_of()), y)
+    system = ph.dipoles(N)
+    start = ph.initial.gaussian_draw(N, SEED)
     ladder = QUICK_EVALUATIONS if quick else EVALUATIONS
-    shape = (len(SCHEMES), len(FLOWS), len(ladder))
+    shape = (len(spheres.SCHEMES), len(spheres.FLOWS), len(ladder))
     error, evaluations, steps = np.zeros(shape), np.zeros(shape, dtype=int), np.zeros(shape, dtype=int)
-    for i, scheme in enumerate(SCHEMES):
+    for i, scheme in enumerate(spheres.SCHEMES):
         report_progress(scheme)
-        for k, flow in enumerate(FLOWS):
+        for k, flow in enumerate(spheres.FLOWS):
             for s, wanted in enumerate(ladder):
-                steps[i, k, s] = steps_of(scheme, wanted, SPAN)
-                result = outcome(system, integrators[method_of(scheme, flow)], y, steps[i, k, s], SPAN)
-                error[i, k, s], evaluations[i, k, s] = result
+                method, n = spheres.method_of(scheme, flow), spheres.steps_of(scheme, wanted, SPAN)
+                steps[i, k, s], error[i, k, s] = n, spheres.error_of(system, method, start, n, SPAN)
+                run = ph.integrate(system, method, step=SPAN / n, steps=n, every=n, start=start, settings=UNGUARDED)
+                evaluations[i, k, s] = run.load_evaluations
     report_progress("time")
-    times = seconds_per_step(integrators, y, SPAN / 100, ROUNDS // 3 if quick else ROUNDS, TIMED)
-    per_step = np.array([[times[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES])
+    per_step = spheres.seconds_per_step(system, start, SPAN / 100, ROUNDS // 3 if quick else ROUNDS, TIMED)
     report_progress("energies of other draws")
     count = QUICK_DRAWS if quick else DRAWS
-    states = np.array([start_state(system, **gaussian_draw(N, seed)) for seed in range(count)])
-    sizes = np.abs(energies(system, states)[0])
+    sizes = np.abs([spheres.energy_of(system, ph.initial.gaussian_draw(N, seed)) for seed in range(count)])
     others = [np.median(sizes), (sizes > LARGE).mean(), np.abs(sizes - H0).min()]
     dims = ("scheme", "flow", "wanted")
     return xr.Dataset(
@@ -73,9 +53,10 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             "energy_error": (dims, error), "evaluations": (dims, evaluations), "steps": (dims, steps),
             "seconds": (dims, steps * per_step[:, :, None]), "other_draws": ("statistic", others),
         },
-        {"scheme": list(SCHEMES), "flow": list(FLOWS), "wanted": list(ladder), "statistic": list(STATISTICS)},
+        {"scheme": list(spheres.SCHEMES), "flow": list(spheres.FLOWS), "wanted": list(ladder),
+         "statistic": list(STATISTICS)},
         {
-            "H0": repr(float(energies(system, y[None])[0][0])),
+            "H0": repr(spheres.energy_of(system, start)),
             "draws": str(count),
             "start": f"{N} bodies at rest, numpy default_rng seed {SEED}: positions {N} times normal numbers, "
             "then uniform orientations",
@@ -90,20 +71,20 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     for ax, variable, words in (
         (left, "evaluations", "potential evaluations"), (right, "seconds", "time on one thread (s)"),
     ):  # fmt: skip
-        for scheme, flow in pairs_of().values():
+        for scheme, flow in spheres.pairs_of().values():
             line = data.sel(scheme=scheme, flow=flow)
-            ax.loglog(line[variable], line.energy_error, **line_style(scheme, flow))
+            ax.loglog(line[variable], line.energy_error, **spheres.line_style(scheme, flow))
         ax.axhspan(1e-16, 1e-13, color="0.95", zorder=0)
         low, high = float(data.energy_error.min()), float(data.energy_error.max())
         ax.set(xlabel=words, ylim=(min(1e-14, low / 2), max(2e-4, high * 2)))
     left.set_ylabel("largest $|H - H_0|$ over [0, 1]")
     left.annotate("round-off", (0.02, 1.2e-14), xycoords=("axes fraction", "data"), color="0.45")
-    legend_below(picture, left, 5)
+    spheres.legend_below(picture, left, 5)
     return {"fig3_8": picture}
 
 
 # ------------------------------------------------------------------ judges
-def by_scheme(data: xr.DataArray, schemes: tuple[str, ...] = tuple(SCHEMES)) -> dict[str, float]:
+def by_scheme(data: xr.DataArray, schemes: tuple[str, ...] = tuple(spheres.SCHEMES)) -> dict[str, float]:
     """Values along ``scheme`` as a mapping."""
     return {name: float(data.sel(scheme=name)) for name in schemes}
 
@@ -111,13 +92,13 @@ def by_scheme(data: xr.DataArray, schemes: tuple[str, ...] = tuple(SCHEMES)) -> 
 def seen(data: xr.Dataset, flow: str) -> xr.DataArray:
     """Errors above round-off; NaN elsewhere."""
     errors = data.energy_error.sel(flow=flow)
-    result: xr.DataArray = errors.where(errors > ROUND_OFF)
+    result: xr.DataArray = errors.where(errors > spheres.ROUND_OFF)
     return result
 
 
 def same_loads(data: xr.Dataset) -> Finding:
     """Judge whether all schemes evaluate the potential equally often, if they take more than a step or two."""
-    counts = data.evaluations.sel(flow=EXACT)
+    counts = data.evaluations.sel(flow=spheres.EXACT)
     spread = counts.max("scheme") / counts.min("scheme")
     measured = {str(int(n)): ", ".join(str(criteria.count(x)) for x in counts.sel(wanted=n)) for n in data.wanted}
     parts = {
@@ -127,7 +108,7 @@ def same_loads(data: xr.Dataset) -> Finding:
     parts["largest count over smallest, from 80 on"] = criteria.at_most(
         float(spread.where(counts.wanted >= 80).max()), 1.1
     )
-    return Finding(parts, {f"evaluations, {', '.join(SCHEMES)}, wanted": measured})
+    return Finding(parts, {f"evaluations, {', '.join(spheres.SCHEMES)}, wanted": measured})
 
 
 def energy(data: xr.Dataset) -> Finding:
@@ -143,26 +124,26 @@ def energy(data: xr.Dataset) -> Finding:
 
 def splitting_dominates(data: xr.Dataset) -> Finding:
     """Judge whether boosted MR gives the same errors as the exact rotation."""
-    ratio = seen(data, BOOSTED) / seen(data, EXACT)
+    ratio = seen(data, spheres.BOOSTED) / seen(data, spheres.EXACT)
     high, low = by_scheme(ratio.max("wanted")), by_scheme(ratio.min("wanted"))
     parts = {f"error with boosted MR / exact, {words}": criteria.every(
         row, lambda x: criteria.ratio_within(x, 1.0, 1.1)) for words, row in (("largest", high), ("smallest", low))
     }  # fmt: skip
-    return Finding(parts, {"errors above": ROUND_OFF})
+    return Finding(parts, {"errors above": spheres.ROUND_OFF})
 
 
 def asymptotic(data: xr.Dataset) -> Finding:
     """Judge where plain MR has at least twice the error of the exact rotation."""
-    exact, plain = (data.energy_error.sel(flow=flow) for flow in (EXACT, MR))
-    worse = (plain > 2.0 * exact) & (plain > ROUND_OFF)
-    first = by_scheme(plain.where(worse).max("wanted"), HIGH)
+    exact, plain = (data.energy_error.sel(flow=flow) for flow in (spheres.EXACT, spheres.MR))
+    worse = (plain > 2.0 * exact) & (plain > spheres.ROUND_OFF)
+    first = by_scheme(plain.where(worse).max("wanted"), spheres.HIGH)
     parts = {
         "seen at the smallest steps, schemes of high order: largest such error": criteria.every(
-            first, lambda x: criteria.within(x, ROUND_OFF, 1e-9)
+            first, lambda x: criteria.within(x, spheres.ROUND_OFF, 1e-9)
         ),
         "any scheme: largest such error": criteria.at_most(float(plain.where(worse).max()), 1e-9),
     }
-    at = {name: int(worse.wanted.where(worse.sel(scheme=name)).min().fillna(-1)) for name in SCHEMES}
+    at = {name: int(worse.wanted.where(worse.sel(scheme=name)).min().fillna(-1)) for name in spheres.SCHEMES}
     words = {name: f"{n} evaluations" if n > 0 else "never" for name, n in at.items()}
     return Finding(parts, {"plain MR has twice the error from": words, "where its error is": first})
 
@@ -170,18 +151,18 @@ def asymptotic(data: xr.Dataset) -> Finding:
 def orders(data: xr.Dataset) -> Finding:
     """Judge the observed orders above round-off."""
     parts = {}
-    for name, (_, order) in SCHEMES.items():
-        line = data.sel(scheme=name, flow=EXACT)
+    for name, (_, order) in spheres.SCHEMES.items():
+        line = data.sel(scheme=name, flow=spheres.EXACT)
         _, kept = np.unique(line.steps, return_index=True)
         parts[name] = criteria.order_within(
-            SPAN / line.steps.values[kept], line.energy_error.values[kept], order, 0.25, ROUND_OFF
+            SPAN / line.steps.values[kept], line.energy_error.values[kept], order, 0.25, spheres.ROUND_OFF
         )
-    return Finding(parts, {"errors above": ROUND_OFF})
+    return Finding(parts, {"errors above": spheres.ROUND_OFF})
 
 
 def nystroem(data: xr.Dataset) -> Finding:
     """Compare Nystroem schemes with others of equal order, and all with V2."""
-    e = data.energy_error.sel(flow=EXACT).where(data.wanted.isin((40, 80)), drop=True)
+    e = data.energy_error.sel(flow=spheres.EXACT).where(data.wanted.isin((40, 80)), drop=True)
     fourth, sixth = (float((e.sel(scheme=a) / e.sel(scheme=b)).min())
                      for a, b in (("S4_6", "RKN4_6b"), ("S6_10", "RKN6_14a")))  # fmt: skip
     parts = {
@@ -202,8 +183,8 @@ def nystroem(data: xr.Dataset) -> Finding:
 def cost(data: xr.Dataset) -> Finding:
     """Compare times with the exact rotation and with MR."""
     last = data.seconds.isel(wanted=-1)
-    plain = by_scheme(last.sel(flow=EXACT) / last.sel(flow=MR))
-    boosted = by_scheme(last.sel(flow=EXACT) / last.sel(flow=BOOSTED))
+    plain = by_scheme(last.sel(flow=spheres.EXACT) / last.sel(flow=spheres.MR))
+    boosted = by_scheme(last.sel(flow=spheres.EXACT) / last.sel(flow=spheres.BOOSTED))
     parts = {
         "time, exact / plain MR": criteria.every(plain, lambda x: criteria.ratio_within(x, 1.0, 1.05)),
         "time, exact / boosted MR": criteria.every(

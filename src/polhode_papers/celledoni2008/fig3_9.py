@@ -14,26 +14,7 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode_papers import criteria, drawing
-from polhode_papers.celledoni2008.spheres import (
-    BOOSTED,
-    EXACT,
-    FLOWS,
-    HIGH,
-    LOST,
-    MR,
-    SCHEMES,
-    each,
-    integrators_of,
-    lattice_draw,
-    line_style,
-    method_of,
-    outcome,
-    pairs_of,
-    raised,
-    seconds_per_step,
-    spheres,
-    steps_of,
-)
+from polhode_papers.celledoni2008 import spheres
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 SETTINGS: Mapping[str, tuple[float, float | None]] = {
@@ -55,38 +36,32 @@ HALF = 0.5
 
 def one_state(seed: int) -> tuple[Any, Any]:
     """Energy errors (setting, scheme, flow, step) and initial energies (setting) of one draw."""
-    system = spheres()
-    integrators: dict[str, Any] = {}
-    error = np.zeros((len(SETTINGS), len(SCHEMES), len(FLOWS), len(BASIC_STEPS)))
+    system = spheres.spheres()
+    error = np.zeros((len(SETTINGS), len(spheres.SCHEMES), len(spheres.FLOWS), len(BASIC_STEPS)))
     energy = np.zeros(len(SETTINGS))
     for a, (spacing, H0) in enumerate(SETTINGS.values()):
-        y, energy[a] = raised(system, lattice_draw(spacing, seed), H0)
-        integrators = integrators or integrators_of(system, list(pairs_of()), y)
+        start, energy[a] = spheres.raised(system, spheres.lattice_draw(spacing, seed), H0)
         for s, basic in enumerate(BASIC_STEPS):
-            results = {
-                name: outcome(system, integrator, y, steps_of(pairs_of()[name][0], 10.0 / basic, SPAN), SPAN).error
-                for name, integrator in integrators.items()
-            }
-            error[a, :, :, s] = [[results[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES]
+            error[a, :, :, s] = spheres.errors(system, start, 10.0 / basic, SPAN)
     return error, energy
 
 
 def lost_at_speed(count: int) -> Any:
     """Share of lost runs (scheme, step) with the exact rotation, on the printed lattice with energy ``FASTER``."""
-    system = spheres()
-    names = [method_of(scheme, EXACT) for scheme in SCHEMES]
-    errors = np.zeros((count, len(names), len(BASIC_STEPS)))
+    system = spheres.spheres()
+    found = np.zeros((count, len(spheres.SCHEMES), len(BASIC_STEPS)))
     for seed in range(count):
-        y, _ = raised(system, lattice_draw(1.0, seed), FASTER)
-        integrators = integrators_of(system, names, y)
-        errors[seed] = [[outcome(system, integrators[method_of(scheme, EXACT)], y, steps_of(scheme, 10.0 / basic, SPAN),
-                                 SPAN).error for basic in BASIC_STEPS] for scheme in SCHEMES]  # fmt: skip
-    return np.isinf(errors).mean(axis=0)
+        start, _ = spheres.raised(system, spheres.lattice_draw(1.0, seed), FASTER)
+        for i, scheme in enumerate(spheres.SCHEMES):
+            counts = [spheres.steps_of(scheme, 10.0 / basic, SPAN) for basic in BASIC_STEPS]
+            method = spheres.method_of(scheme, spheres.EXACT)
+            found[seed, i] = [spheres.error_of(system, method, start, n, SPAN) for n in counts]
+    return np.isinf(found).mean(axis=0)
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     count = QUICK_STATES if quick else STATES
-    error, start = map(np.array, zip(*each(one_state, range(count), report_progress), strict=True))
+    error, energy = map(np.array, zip(*spheres.each(one_state, range(count), report_progress), strict=True))
     lost = np.isinf(error).mean(axis=0)
     shown = lost <= 1.0 - HALF
     # lost runs are left out of means; in ratios they are infinite, and so is the median if most runs are lost
@@ -96,11 +71,12 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     ratio = np.where(either, np.inf, error) / np.where(either, 1.0, error[:, :, :, :1])
     typical = np.median(ratio, axis=0)
     report_progress("time")
-    system = spheres()
-    y, _ = raised(system, lattice_draw(SETTINGS[LOWEST][0], 0))
-    times = seconds_per_step(integrators_of(system, list(pairs_of()), y), y, 1e-3, 3 if quick else 15, TIMED)
-    steps = np.array([[steps_of(scheme, 10.0 / basic, SPAN) for basic in BASIC_STEPS] for scheme in SCHEMES])
-    per_step = np.array([[times[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES])
+    system = spheres.spheres()
+    start, _ = spheres.raised(system, spheres.lattice_draw(SETTINGS[LOWEST][0], 0))
+    per_step = spheres.seconds_per_step(system, start, 1e-3, 3 if quick else 15, TIMED)
+    steps = np.array(
+        [[spheres.steps_of(scheme, 10.0 / basic, SPAN) for basic in BASIC_STEPS] for scheme in spheres.SCHEMES]
+    )
     dims = ("setting", "scheme", "flow", "basic_step")
     return xr.Dataset(
         {
@@ -108,18 +84,18 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             "lost": (dims, lost),
             "over_exact": (dims, np.where(np.isfinite(typical), typical, np.nan)),
             "lost_at_speed": (("scheme", "basic_step"), lost_at_speed(min(count, FAST_STATES))),
-            "evaluations": (("scheme", "basic_step"), steps * np.array([[s] for s, _ in SCHEMES.values()])),
+            "evaluations": (("scheme", "basic_step"), steps * np.array([[s] for s, _ in spheres.SCHEMES.values()])),
             "seconds": (dims[1:], per_step[:, :, None] * steps[:, None, :]),
-            "start_energy": (("of", "setting"), [start.min(axis=0), start.mean(axis=0), start.max(axis=0)]),
+            "start_energy": (("of", "setting"), [energy.min(axis=0), energy.mean(axis=0), energy.max(axis=0)]),
         },
-        {"setting": list(SETTINGS), "scheme": list(SCHEMES), "flow": list(FLOWS), "basic_step": list(BASIC_STEPS),
-         "of": ["lowest", "mean", "highest"]},
+        {"setting": list(SETTINGS), "scheme": list(spheres.SCHEMES), "flow": list(spheres.FLOWS),
+         "basic_step": list(BASIC_STEPS), "of": ["lowest", "mean", "highest"]},
         {
             "states": f"{count} draws, lattice sites off by 1 %, orientations uniform; the first and the last body get "
             "the momentum that makes up H0, towards each other",
             "energy error": f"mean over the runs that are not lost of the largest |H - H0| over [0, {SPAN:g}]",
-            "lost": f"runs that blow up, or whose energy is off by more than {LOST:g} for each body; no mean is given "
-            "where more than half of them are",
+            "lost": f"runs that blow up, or whose energy is off by more than {spheres.LOST:g} for each body; no mean "
+            "is given where more than half of them are",
             "over exact": "median over the states of the error over that with the exact rotation",
             "time": "steps times the time of one, the best of some rounds in which all methods take turns",
         },
@@ -130,9 +106,9 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, axes = drawing.canvas(2, 3, width=12.0, height=3.6)
     for ax, (setting, (_, H0)) in zip(axes.flat, SETTINGS.items(), strict=False):
         errors = data.energy_error.sel(setting=setting)
-        for scheme, flow in pairs_of().values():
+        for scheme, flow in spheres.pairs_of().values():
             line = data.sel(scheme=scheme, flow=flow)
-            ax.loglog(line.seconds, errors.sel(scheme=scheme, flow=flow), **line_style(scheme, flow))
+            ax.loglog(line.seconds, errors.sel(scheme=scheme, flow=flow), **spheres.line_style(scheme, flow))
         mean = float(data.start_energy.sel(setting=setting, of="mean"))
         ax.set(title=setting if H0 else f"{setting}, mean H0 = {mean:.0f}", xlabel="time on one thread (s)")
         ax.set_xlim(float(data.seconds.min()) / 1.3, float(data.seconds.max()) * 1.3)
@@ -150,7 +126,7 @@ def lost_picture(data: xr.Dataset) -> Picture:
     """Share of lost runs with the exact rotation: one row per scheme, one column per step."""
     picture, (axes,) = drawing.canvas(1, len(SETTINGS), width=12.0, height=2.7, sharey=True)
     for ax, setting in zip(axes, SETTINGS, strict=True):
-        values = data.lost.sel(setting=setting, flow=EXACT).values
+        values = data.lost.sel(setting=setting, flow=spheres.EXACT).values
         image = ax.imshow(values, vmin=0.0, vmax=1.0, cmap="Reds", aspect="auto")
         for (i, k), value in np.ndenumerate(values):
             ax.annotate(f"{100 * value:.0f}", (k, i), ha="center", va="center", color="white" if value > 0.6 else "0.2")
@@ -158,7 +134,7 @@ def lost_picture(data: xr.Dataset) -> Picture:
         ax.set_xticks(range(len(BASIC_STEPS)), [f"{10 / h:g}" for h in BASIC_STEPS])
         ax.set(xlabel="evaluations")
         ax.grid(visible=False)
-    axes[0].set_yticks(range(len(SCHEMES)), list(SCHEMES))
+    axes[0].set_yticks(range(len(spheres.SCHEMES)), list(spheres.SCHEMES))
     picture.colorbar(image, ax=axes, label="part of the runs lost (in the cells: %)", shrink=0.9, pad=0.01)
     return picture
 
@@ -173,14 +149,14 @@ def ratios(data: xr.Dataset, setting: str, flow: str) -> xr.DataArray:
     return result
 
 
-def at_each(values: xr.DataArray, schemes: tuple[str, ...] = tuple(SCHEMES)) -> dict[str, str]:
+def at_each(values: xr.DataArray, schemes: tuple[str, ...] = tuple(spheres.SCHEMES)) -> dict[str, str]:
     """Values at all steps by scheme, as text."""
     return {name: ", ".join(f"{float(x):.3g}" for x in values.sel(scheme=name)) for name in schemes}
 
 
 def usable(data: xr.Dataset) -> Finding:
     """Judge whether runs survive the printed steps on the printed lattice."""
-    lost = data.lost.sel(setting=PRINTED, flow=EXACT)
+    lost = data.lost.sel(setting=PRINTED, flow=spheres.EXACT)
     energy = data.start_energy.sel(setting=PRINTED)
     ours = lost.sel(scheme="S6_10")
     parts = {
@@ -196,18 +172,18 @@ def usable(data: xr.Dataset) -> Finding:
         "H0 from rest": f"{float(energy[0]):.0f} to {float(energy[-1]):.0f}",
         f"part lost {STEPS}, from rest": at_each(lost),
         f"part lost {STEPS}, H0 = {FASTER:g}": at_each(data.lost_at_speed),
-        f"mean error {STEPS}, from rest": at_each(data.energy_error.sel(setting=PRINTED, flow=EXACT)),
+        f"mean error {STEPS}, from rest": at_each(data.energy_error.sel(setting=PRINTED, flow=spheres.EXACT)),
     })  # fmt: skip
 
 
 def small_energies(data: xr.Dataset) -> Finding:
     """Judge whether the exact rotation has the smaller error at the lowest energy and smallest step."""
-    plain, boosted = (ratios(data, LOWEST, flow) for flow in (MR, BOOSTED))
-    last = {name: (float(plain.sel(scheme=name)[-1]), float(boosted.sel(scheme=name)[-1])) for name in SCHEMES}
+    plain, boosted = (ratios(data, LOWEST, flow) for flow in (spheres.MR, spheres.BOOSTED))
+    last = {name: (float(plain.sel(scheme=name)[-1]), float(boosted.sel(scheme=name)[-1])) for name in spheres.SCHEMES}
     parts = {f"{name}: error with MR / exact, smallest step": criteria.at_least(
-        last[name][0], 2.0 if name in HIGH else 1.1) for name in SCHEMES}  # fmt: skip
+        last[name][0], 2.0 if name in spheres.HIGH else 1.1) for name in spheres.SCHEMES}  # fmt: skip
     parts |= {f"{name}: error with boosted MR / exact, smallest step": criteria.at_least(last[name][1], 1.1)
-              for name in HIGH}  # fmt: skip
+              for name in spheres.HIGH}  # fmt: skip
     words = f"/ exact, {LOWEST}, {STEPS}"
     return Finding(parts, {f"error with MR {words}": at_each(plain), f"with boosted MR {words}": at_each(boosted)})
 
@@ -216,7 +192,7 @@ def higher_energies(data: xr.Dataset) -> Finding:
     """Judge whether the free rotation makes no difference at higher energies."""
     parts, numbers = {}, {}
     for setting in (PRINTED, TOUCHING, HIGHEST):
-        for flow in (MR, BOOSTED):
+        for flow in (spheres.MR, spheres.BOOSTED):
             measured = ratios(data, setting, flow)
             factor = float(np.exp(np.abs(np.log(measured)).max()))
             parts[f"{setting}, {flow}: error over exact, or exact over it"] = criteria.within(factor, 1.0, 1.1)
@@ -228,17 +204,17 @@ def earlier(data: xr.Dataset) -> Finding:
     """Judge whether the advantage of the exact rotation appears at larger steps if the energy is low."""
     measured = {}
     for setting in (LOWEST, HIGHER, HIGHEST):
-        worse = ratios(data, setting, MR) > 1.5
+        worse = ratios(data, setting, spheres.MR) > 1.5
         steps = worse.basic_step.where(worse).max("basic_step").fillna(0.0)
-        measured[setting] = {name: float(steps.sel(scheme=name)) for name in HIGH}
+        measured[setting] = {name: float(steps.sel(scheme=name)) for name in spheres.HIGH}
     energies = {"H0 = 20": HIGHEST, "10": HIGHER, "5": LOWEST}
     parts = {
         f"{name}: at a larger step with the lowest energy than with the highest": criteria.at_least(
             measured[LOWEST][name] - measured[HIGHEST][name], float(data.basic_step.min())
         )
-        for name in HIGH
+        for name in spheres.HIGH
     }
-    for name in HIGH:
+    for name in spheres.HIGH:
         steps = [measured[setting][name] for setting in energies.values()]
         parts[f"{name}: later, the higher H0 is"] = criteria.fact(
             steps == sorted(steps), "largest such steps do not fall from " + " to ".join(energies),

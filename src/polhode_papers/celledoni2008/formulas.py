@@ -19,18 +19,10 @@ from matplotlib.figure import Figure as Picture
 from scipy.integrate import quad
 from scipy.special import ellipj, ellipkinc
 
-from polhode.algebra.rotation import (
-    conjugate,
-    exp_matrix,
-    hat,
-    matrix_from_quaternion,
-    multiply,
-    quaternion_from_matrix,
-)
-from polhode.kernel import layout as L
-from polhode.plots.style import BLUE, GREY, VERMILION
+import polhode as ph
 from polhode_papers import criteria, drawing
-from polhode_papers.celledoni2008.common import FLOWS, OURS, SEED, bodies_of, physical_moments, turned
+from polhode_papers.celledoni2008.common import FLOWS, OURS, SEED, Bodies, physical_moments, turned
+from polhode_papers.drawing import BLUE, GREY, VERMILION
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 COUNT, QUICK_COUNT = 100, 8
@@ -100,14 +92,14 @@ class Motion:
 
     def end(self) -> tuple[Any, Any]:
         """Quaternion and momentum at t by polhode's exact rotation."""
-        y = turned(FLOWS[OURS], 1, self.t, bodies_of(self.I[None], self.m0[None])).y[0]
-        return y[L.ATTITUDE : L.ANGULAR], y[L.ANGULAR : L.BODY]
+        q, m, _ = turned(FLOWS[OURS], 1, self.t, Bodies(self.I[None], self.m0[None]))
+        return q[0], m[0]
 
     def attitude_error(self, frame: Callable[[Any], Any], psi: float) -> float:
         """2-norm of the error of Q = P0^T exp(psi e3) P, where ``frame`` gives the matrix P of a momentum."""
         q, m = self.end()
-        value = frame(self.m0).T @ exp_matrix(psi * E3) @ frame(m)
-        return float(np.linalg.norm(value - matrix_from_quaternion(q), 2))
+        value = frame(self.m0).T @ ph.rotation.exp_matrix(psi * E3) @ frame(m)
+        return float(np.linalg.norm(value - ph.rotation.matrix_from_quaternion(q), 2))
 
     def along_rate(self, m: Any) -> Any:
         """P = [v, w, m]^T with v along dm/dt."""
@@ -121,7 +113,7 @@ def rows(v: Any, m: Any) -> Any:
 
 def smallest(m: Any) -> Any:
     """The matrix E(p) of corollary 2.7."""
-    return matrix_from_quaternion(np.array((1.0 + m[2], m[1], -m[0], 0.0)) / sqrt(2.0 + 2.0 * m[2]))
+    return ph.rotation.matrix_from_quaternion(np.array((1.0 + m[2], m[1], -m[0], 0.0)) / sqrt(2.0 + 2.0 * m[2]))
 
 
 # ------------------------------------------------------------------ formulas: their errors
@@ -151,8 +143,8 @@ def any_length(x: Motion, printed: bool) -> float:
     """Remark after proposition 2.1: momentum of length G. Time must be multiplied by G too."""
     length = 1.7
     value = length * x.momentum(x.t if printed else length * x.t)
-    y = turned(FLOWS[OURS], 1, x.t, bodies_of(x.I[None], length * x.m0[None])).y[0]
-    return float(np.linalg.norm(value - y[L.ANGULAR : L.BODY]))
+    ends = turned(FLOWS[OURS], 1, x.t, Bodies(x.I[None], length * x.m0[None]))
+    return float(np.linalg.norm(value - ends.momenta[0]))
 
 
 def any_frame(x: Motion, printed: bool) -> float:
@@ -195,8 +187,8 @@ def any_quaternion(x: Motion, printed: bool) -> float:
     psi = quad(speed, 0.0, x.t, epsabs=1e-12, epsrel=1e-12, limit=400)[0]
     q, m = x.end()
     y = np.array((np.cos(psi / 2.0), 0.0, 0.0, np.sin(psi / 2.0)))
-    value = multiply(conjugate(p(x.m0, 0.0)), multiply(y, p(m, x.t)))
-    return float(np.linalg.norm(matrix_from_quaternion(value) - matrix_from_quaternion(q), 2))
+    value = ph.rotation.multiply(ph.rotation.conjugate(p(x.m0, 0.0)), ph.rotation.multiply(y, p(m, x.t)))
+    return float(np.linalg.norm(ph.rotation.matrix_from_quaternion(value) - ph.rotation.matrix_from_quaternion(q), 2))
 
 
 def kosenko(x: Motion, printed: bool) -> float:
@@ -253,9 +245,11 @@ def turned_onto(general: bool) -> Callable[[Motion, bool], float]:
             g = m[:2] / np.hypot(*m[:2])
             v1, v2, v3 = np.array((*g, 0.0)), np.array((g[1], -g[0], 0.0)) * (1.0 if printed else -1.0), E3
         pure = np.insert(np.array((v1, v2, m)), 0, 0.0, axis=1)
-        p = pure[1] + multiply(pure[0], pure[2])
+        p = pure[1] + ph.rotation.multiply(pure[0], pure[2])
         p = p / np.linalg.norm(p)
-        return float(np.linalg.norm(multiply(multiply(p, pure[2]), conjugate(p))[1:] - v3))
+        return float(
+            np.linalg.norm(ph.rotation.multiply(ph.rotation.multiply(p, pure[2]), ph.rotation.conjugate(p))[1:] - v3)
+        )
 
     return error
 
@@ -284,16 +278,16 @@ def display(which: str) -> Callable[[Motion, bool], float]:
 def adjoint(x: Motion, printed: bool) -> float:
     """2.4, before (2.14): E_*(q u q^-1) = E(q) E_*(u) E(q)^-1, printed with E(u)."""
     q, u = x.end()[0], np.insert(x.m0, 0, 0.0)
-    K, Q = hat(x.m0), matrix_from_quaternion(q)
+    K, Q = ph.rotation.hat(x.m0), ph.rotation.matrix_from_quaternion(q)
     inner = np.eye(3) + 2.0 * K @ K if printed else 2.0 * K
-    turned_u = multiply(multiply(q, u), conjugate(q))
-    return float(np.abs(2.0 * hat(turned_u[1:]) - Q @ inner @ Q.T).max())
+    turned_u = ph.rotation.multiply(ph.rotation.multiply(q, u), ph.rotation.conjugate(q))
+    return float(np.abs(2.0 * ph.rotation.hat(turned_u[1:]) - Q @ inner @ Q.T).max())
 
 
 def relative_sign(x: Motion, printed: bool) -> float:
     """2.6: 4 p0 p3 = w1 - v2 for the frame of corollary 2.3, printed with the other sign."""
     P = x.along_rate(x.momentum(x.t))
-    p = quaternion_from_matrix(P)
+    p = ph.rotation.quaternion_from_matrix(P)
     return float(abs(4.0 * p[0] * p[3] - (P[0, 1] - P[1, 0]) * (1.0 if printed else -1.0)))
 
 
@@ -302,11 +296,11 @@ def turned_by_s(x: Motion, printed: bool) -> float:
     s, m = x.end()[0], np.insert(x.momentum(x.t), 0, 0.0)
 
     def along(k: int) -> Any:
-        return multiply(multiply(s, np.eye(4)[k]), conjugate(s))
+        return ph.rotation.multiply(ph.rotation.multiply(s, np.eye(4)[k]), ph.rotation.conjugate(s))
 
-    p = along(2) + multiply(along(2 if printed else 1), m)
+    p = along(2) + ph.rotation.multiply(along(2 if printed else 1), m)
     p = p / np.linalg.norm(p)
-    return float(np.linalg.norm(multiply(multiply(p, m), conjugate(p)) - along(3)))
+    return float(np.linalg.norm(ph.rotation.multiply(ph.rotation.multiply(p, m), ph.rotation.conjugate(p)) - along(3)))
 
 
 Error = Callable[[Motion, bool], float]

@@ -10,15 +10,11 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.kernel import layout as L
-from polhode.methods import method
-from polhode.plots.style import BLUE, GREEN, INK, PURPLE, VERMILION
-from polhode.runs.initial_state import start_state
-from polhode.runs.integrator import Integrator
-from polhode.systems import System, dipoles
+import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.celledoni2008.common import Flow
 from polhode_papers.celledoni2008.spheres import INERTIA, clock, lattice_draw
+from polhode_papers.drawing import BLUE, GREEN, INK, PURPLE, VERMILION
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 SIDES, QUICK_SIDES = (2, 3, 5, 7, 10, 14, 22), (2, 3, 5, 7, 10)
@@ -36,12 +32,15 @@ MANY = 100
 """Number of bodies of the paper's example."""
 
 
-def system_of(side: int, way: str) -> System:
-    return dipoles(side**3, inertia=INERTIA, **WAYS[way])
+def system_of(side: int, way: str) -> ph.systems.System:
+    return ph.dipoles(side**3, inertia=INERTIA, **WAYS[way])
 
 
-def repeated(part: Callable[[int], Any]) -> Callable[[], float]:
-    """A function that measures the seconds of one execution of a part, repeated often enough to be timed."""
+def repeated(part: Callable[[int], Any], before: int) -> Callable[[], float]:
+    """A function that measures the seconds of one execution of a part, repeated often enough to be timed.
+
+    What a call does besides counts as so many executions ``before``.
+    """
     part(1)  # compile
     begun = clock()
     part(1)
@@ -50,20 +49,9 @@ def repeated(part: Callable[[int], Any]) -> Callable[[], float]:
     def measured() -> float:
         begun = clock()
         part(n)
-        return (clock() - begun) / n
+        return (clock() - begun) / (before + n)
 
     return measured
-
-
-def steps(integrator: Integrator, n: int) -> None:
-    """Continue with n steps from where the last ones ended, so that no load is evaluated twice."""
-    first = integrator.left_at[0] if integrator.left_at else 0
-    integrator.march(first, n, first + n + 1, 0.0, STEP)
-
-
-def turns(flow: Flow, y: Any, constants: Any, n: int) -> None:
-    status = np.zeros(len(y), dtype=np.int64)
-    flow.sweep()(n, np.full(len(y), 0.1), y, constants, np.zeros(L.STEP_INFO), status, status.copy())
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
@@ -75,13 +63,13 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         start = lattice_draw(SPACING, 0, True, side)
         for way in WAYS:
             system = system_of(side, way)
-            y = start_state(system, **start)
-            integrator = Integrator(system, method("v2"), y)
-            parts["step", way] = repeated(partial(steps, integrator))
-        bodies = y.reshape(-1, L.BODY)
-        constants = system.constants_of_bodies
+            y = ph.runs.start_state(system, **start)
+            # the loads of the start are evaluated, too
+            parts["step", way] = repeated(partial(ph.checks.stepper("v2", system, y), y, 0.0, STEP), 1)
+        moments = np.tile(INERTIA, (side**3, 1))
         for name, flow in TURNS.items():
-            parts["turn", name] = repeated(partial(turns, flow, bodies.copy(), constants))
+            bodies = start["attitude"], start["angular_momentum"], moments
+            parts["turn", name] = repeated(partial(flow.turn, *bodies, 0.1), 0)
         best = dict.fromkeys(parts, np.inf)
         for _ in range(rounds):
             for key, part in parts.items():

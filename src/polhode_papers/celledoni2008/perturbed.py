@@ -10,13 +10,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from polhode.kernel import layout as L
-from polhode.methods import method
-from polhode.runs.initial_state import start_state
-from polhode.runs.integrator import Integrator
-from polhode.systems import heavy_top
+import polhode as ph
 from polhode_papers import criteria
-from polhode_papers.celledoni2008.common import SEED, physical_moments
+from polhode_papers.celledoni2008.common import SEED, UNGUARDED, physical_moments
 from polhode_papers.study import Check, Finding, Reporter
 
 EPSILONS = (1e-3, 1e-6)  # [celledoni2008, 3.3.1]
@@ -28,7 +24,7 @@ SCHEMES = {"V2": (1, 2), "S4_6": (6, 4), "RKN4_6b": (6, 4), "S6_10": (10, 6), "R
 EXACT, MR = "exact", "MR"
 HIGH = ("S6_10", "RKN6_14a")
 """Schemes with a large number of stages."""
-TIMED_STEPS = 200
+TIMED = 200
 DRAWS = 10
 """Number of further draws of the random bodies for the largest step."""
 
@@ -58,34 +54,32 @@ def mean_errors(
     n = ceil(SPAN / h - 1e-9)
     results = []
     for moments, momentum in bodies:
-        top = heavy_top(moments, (0.0, 0.0, 1.0), eps)
-        start = start_state(top, angular_momentum=momentum)
-        integrator = Integrator(top, method(name), start)
-        rows, counts = np.empty((n, start.size)), np.zeros(n, dtype=np.int64)
-        assert integrator.march(0, n, 1, 0.0, h, rows, counts) == L.OK
-        evaluations = integrator.evaluations
-        energies = energy(moments, eps, np.vstack([start, rows]))
+        top = ph.heavy_top(moments, (0.0, 0.0, 1.0), eps)
+        start = {"angular_momentum": momentum}
+        runs = ph.prepare(top, name, step=h, steps=n, settings=UNGUARDED)
+        energies = energy(moments, eps, runs.run(start).states)
         errors = np.abs(energies / energies[0] - 1.0)
-        results.append((errors.max(), errors[-1], n * seconds_per_step(integrator, start, h, repeats)))
+        results.append((errors.max(), errors[-1], n * seconds_per_step(top, name, start, h, repeats)))
     worst, last, _ = np.mean(results, axis=0)
-    return worst, last, float(np.median(results, axis=0)[2]), evaluations
+    return worst, last, float(np.median(results, axis=0)[2]), runs.dataset(start).load_evaluations
 
 
 def energy(moments: Any, eps: float, states: Any) -> Any:
     """Kinetic energy plus eps u3, u = Q^T e3, of states (n, 13).  [celledoni2008, eq. 3.7]"""
-    w, x, y, z = states[:, L.ATTITUDE : L.ANGULAR].T
-    return (states[:, L.ANGULAR : L.BODY] ** 2 / moments).sum(axis=1) / 2.0 + eps * (w * w - x * x - y * y + z * z)
+    w, x, y, z = states[:, ph.runs.ATTITUDE].T
+    m = states[:, ph.runs.ANGULAR_MOMENTUM]
+    return (m**2 / moments).sum(axis=1) / 2.0 + eps * (w * w - x * x - y * y + z * z)
 
 
-def seconds_per_step(integrator: Integrator, start: Any, h: float, repeats: int) -> float:
+def seconds_per_step(top: ph.systems.System, name: str, start: Any, h: float, repeats: int) -> float:
     """Wall time (s) of a step without recording, best of some repeats; over many steps, to exclude the call itself."""
-    best = float("inf")
+    y, best = ph.runs.start_state(top, **start), float("inf")
+    take_steps = ph.checks.stepper(name, top, y)
     for _ in range(repeats):
-        integrator.y[:] = start
         begun = time.perf_counter()
-        integrator.march(0, TIMED_STEPS, TIMED_STEPS + 1, 0.0, h)
+        take_steps(y, 0.0, h, TIMED)
         best = min(best, time.perf_counter() - begun)
-    return best / TIMED_STEPS
+    return best / TIMED
 
 
 def perturbed(quick: bool, report_progress: Reporter) -> xr.Dataset:

@@ -13,25 +13,7 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode_papers import criteria, drawing
-from polhode_papers.celledoni2008.spheres import (
-    BOOSTED,
-    EXACT,
-    FLOWS,
-    MR,
-    ROUND_OFF,
-    SCHEMES,
-    each,
-    integrators_of,
-    lattice_draw,
-    legend_below,
-    line_style,
-    method_of,
-    outcome,
-    pairs_of,
-    raised,
-    spheres,
-    steps_of,
-)
+from polhode_papers.celledoni2008 import spheres
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 SPACING, SPACINGS, QUICK_SPACINGS = 4.0, (2.0, 3.0, 4.0, 6.0, 8.0, 12.0), (2.0, 4.0, 8.0)
@@ -46,19 +28,10 @@ BETTER = ("S4_6", "RKN4_6b", "S6_10", "RKN6_14a")
 def one_state(case: tuple[int, tuple[float, ...], tuple[int, ...]]) -> tuple[Any, Any, float]:
     """Energy errors (scheme, flow, evaluations) at ``SPACING`` and (spacing, scheme, flow), and the energy."""
     seed, spacings, evaluations = case
-    system = spheres()
-    y, H0 = raised(system, lattice_draw(SPACING, seed, True))
-    integrators = integrators_of(system, list(pairs_of()), y)
-
-    def errors(y: Any, wanted: int) -> Any:
-        results = {
-            name: outcome(system, integrator, y, steps_of(pairs_of()[name][0], wanted, SPAN), SPAN).error
-            for name, integrator in integrators.items()
-        }
-        return [[results[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES]
-
-    ladder = np.moveaxis(np.array([errors(y, wanted) for wanted in evaluations]), 0, -1)
-    wide = np.array([errors(raised(system, lattice_draw(a, seed, True))[0], FIXED) for a in spacings])
+    system = spheres.spheres()
+    start, H0 = spheres.raised(system, spheres.lattice_draw(SPACING, seed, True))
+    ladder = np.moveaxis(np.array([spheres.errors(system, start, wanted, SPAN) for wanted in evaluations]), 0, -1)
+    wide = np.array([spheres.errors(system, spheres.lattice_draw(a, seed, True), FIXED, SPAN) for a in spacings])
     return ladder, wide, H0
 
 
@@ -66,13 +39,18 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     count = QUICK_STATES if quick else STATES
     spacings, evaluations = (QUICK_SPACINGS, QUICK_EVALUATIONS) if quick else (SPACINGS, EVALUATIONS)
     cases = [(seed, spacings, evaluations) for seed in range(count)]
-    ladder, wide, energy = map(np.array, zip(*each(one_state, cases, report_progress), strict=True))
+    ladder, wide, energy = map(np.array, zip(*spheres.each(one_state, cases, report_progress), strict=True))
     return xr.Dataset(
         {
             "energy_error": (("scheme", "flow", "wanted"), np.median(ladder, axis=0)),
             "error_by_spacing": (("spacing", "scheme", "flow"), np.median(wide, axis=0)),
         },
-        {"scheme": list(SCHEMES), "flow": list(FLOWS), "wanted": list(evaluations), "spacing": list(spacings)},
+        {
+            "scheme": list(spheres.SCHEMES),
+            "flow": list(spheres.FLOWS),
+            "wanted": list(evaluations),
+            "spacing": list(spacings),
+        },
         {
             "H0": f"{energy.mean():.0f}",
             "states": f"{count} draws of the lattice, bodies at rest but rotating with temperature 1",
@@ -83,19 +61,21 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, ((left, right),) = drawing.canvas(1, 2, width=10.5, height=4.6)
-    for scheme, flow in pairs_of().values():
+    for scheme, flow in spheres.pairs_of().values():
         line = data.sel(scheme=scheme, flow=flow)
-        left.loglog(data.wanted, line.energy_error.where(np.isfinite(line.energy_error)), **line_style(scheme, flow))
-        if flow != EXACT:
+        left.loglog(
+            data.wanted, line.energy_error.where(np.isfinite(line.energy_error)), **spheres.line_style(scheme, flow)
+        )
+        if flow != spheres.EXACT:
             gain = gains(data.error_by_spacing, flow).sel(scheme=scheme)
-            right.loglog(data.spacing, gain, **line_style(scheme, flow))
+            right.loglog(data.spacing, gain, **spheres.line_style(scheme, flow))
     left.set(xlabel="potential evaluations in a unit of time", ylabel="largest $|H - H_0|$ over [0, 1]",
              title=f"lattice spacing {SPACING:g}")  # fmt: skip
     right.axhline(1.0, color="0.4", linewidth=0.8)
     right.set(xlabel="lattice spacing", ylabel="error with MR / with the exact rotation", title=f"{FIXED} evaluations")
     right.set_xticks(data.spacing.values, [f"{a:g}" for a in data.spacing.values])
     right.minorticks_off()
-    legend_below(picture, left, 5)
+    spheres.legend_below(picture, left, 5)
     return {"rotating": picture}
 
 
@@ -103,19 +83,21 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 def gains(errors: xr.DataArray, flow: str) -> xr.DataArray:
     """Ratios of errors, MR over exact rotation; NaN where a run is lost or the error is round-off."""
     fine = errors.where(np.isfinite(errors))
-    fine = fine.where(errors.sel(flow=EXACT) > ROUND_OFF)
-    return fine.sel(flow=flow) / fine.sel(flow=EXACT)
+    fine = fine.where(errors.sel(flow=spheres.EXACT) > spheres.ROUND_OFF)
+    return fine.sel(flow=flow) / fine.sel(flow=spheres.EXACT)
 
 
 def extremes(values: xr.DataArray) -> dict[str, str]:
     """Smallest and largest value by scheme, as text."""
     low, high = (values.min("wanted"), values.max("wanted"))
-    return {name: f"{float(low.sel(scheme=name)):.2g} to {float(high.sel(scheme=name)):.2g}" for name in SCHEMES}
+    return {
+        name: f"{float(low.sel(scheme=name)):.2g} to {float(high.sel(scheme=name)):.2g}" for name in spheres.SCHEMES
+    }
 
 
 def pays(data: xr.Dataset) -> Finding:
     """Judge whether the exact rotation has far smaller errors at equal evaluations."""
-    boosted, plain = (gains(data.energy_error, flow) for flow in (BOOSTED, MR))
+    boosted, plain = (gains(data.energy_error, flow) for flow in (spheres.BOOSTED, spheres.MR))
     parts = {f"{name}: error with boosted MR / exact, least": criteria.at_least(
         float(boosted.sel(scheme=name).min()), 2.0) for name in BETTER}  # fmt: skip
     parts |= {f"{name}: error with plain MR / exact, least": criteria.at_least(
@@ -125,8 +107,8 @@ def pays(data: xr.Dataset) -> Finding:
 
 def only_low(data: xr.Dataset) -> Finding:
     """Judge whether the advantage requires a low energy; here most of the energy is rotational."""
-    wide = {flow: gains(data.error_by_spacing, flow) for flow in (BOOSTED, MR)}
-    far, near = (wide[MR].isel(spacing=k).sel(scheme=list(BETTER)) for k in (-1, 0))
+    wide = {flow: gains(data.error_by_spacing, flow) for flow in (spheres.BOOSTED, spheres.MR)}
+    far, near = (wide[spheres.MR].isel(spacing=k).sel(scheme=list(BETTER)) for k in (-1, 0))
     parts = {
         "the advantage is clear: error with plain MR / exact, widest lattice, least": criteria.at_least(
             float(far.min()), 10.0
@@ -135,7 +117,7 @@ def only_low(data: xr.Dataset) -> Finding:
     }
     numbers: dict[str, Any] = {"H0": data.attrs["H0"]}
     for flow, values in wide.items():
-        for name in SCHEMES:
+        for name in spheres.SCHEMES:
             numbers[f"error with {flow} / exact, {name}, by spacing"] = {
                 f"{float(a):g}": float(x) for a, x in zip(data.spacing, values.sel(scheme=name), strict=True)
                 if np.isfinite(x)

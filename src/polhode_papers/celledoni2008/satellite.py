@@ -10,14 +10,12 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 
-from polhode import integrate
-from polhode.algebra.rotation import rotate_inverse
-from polhode.plots.style import BLUE, FAINT, GREEN, VERMILION
-from polhode.systems.problems import problem
+import polhode as ph
+from polhode_papers.drawing import BLUE, FAINT, GREEN, VERMILION
 from polhode_papers.measure import relative_energy_error
 from polhode_papers.study import Reporter
 
-SATELLITE = problem("celledoni_satellite")
+SATELLITE = ph.systems.problem("celledoni_satellite")
 SATELLITE_STEPS = (0.1, 0.05)
 
 
@@ -28,11 +26,11 @@ def satellite(methods: Sequence[str], report_progress: Reporter) -> xr.Dataset:
     for name in methods:
         for h in SATELLITE_STEPS:
             report_progress(f"{name}, step {h:g}")
-            ds = integrate(
+            ds = ph.integrate(
                 system, name, step=h, t_end=SATELLITE.t_end, settings={"guard": False}, start=SATELLITE.initial
             )
             shown = ds.isel(time=slice(None, None, round(SATELLITE_STEPS[0] / h)))
-            pointing.append(rotate_inverse(shown.attitude.values, (0.0, 0.0, 1.0)))
+            pointing.append(ph.rotation.rotate_inverse(shown.attitude.values, (0.0, 0.0, 1.0)))
             error = relative_energy_error(ds)
             energy.append(error.sel(time=shown.time).values)
             largest.append(float(np.abs(error).max()))

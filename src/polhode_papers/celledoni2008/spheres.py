@@ -10,21 +10,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from os import cpu_count
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 
-from polhode.kernel import layout as L
-from polhode.kernel.energies import write_energies
-from polhode.methods import method
-from polhode.plots.style import COLOURS, MARKERS
-from polhode.runs.energy_guard import blown
-from polhode.runs.initial_state import start_state
-from polhode.runs.integrator import Integrator
-from polhode.systems import System, dipoles
+import polhode as ph
+from polhode_papers.celledoni2008.common import UNGUARDED
+from polhode_papers.drawing import COLOURS, MARKERS
 from polhode_papers.study import Reporter
 
 SCHEMES = {"V2": (1, 2), "S4_6": (6, 4), "RKN4_6b": (6, 4), "S6_10": (10, 6), "RKN6_14a": (14, 6)}
@@ -78,15 +73,18 @@ def lattice_draw(spacing: float, seed: int, thermal: bool = False, side: int = S
     return state
 
 
-def energies(system: System, states: Any) -> tuple[Any, Any]:
-    """Total and potential energies (n,) of states (n, 13 N)."""
-    potential, role = np.zeros(len(states)), system.compiled_potential(0.0, states[0])
-    write_energies(np.zeros(len(states)), states, system.bodies, system.with_memory, role, potential)
-    return system.kinetic_energies(states) + potential, potential
+def energies(system: ph.systems.System, states: Any) -> Any:
+    """Total energies (n,) of states (n, 13 N)."""
+    return system.kinetic_energies(states) + system.potential_energies(states)
 
 
-def raised(system: System, state: Mapping[str, Any], H0: float | None = None) -> tuple[Any, float]:
-    """State vector with energy H0, and its energy.
+def energy_of(system: ph.systems.System, state: Mapping[str, Any]) -> float:
+    """Total energy of a start."""
+    return float(energies(system, ph.runs.start_state(system, **state)[None])[0])
+
+
+def raised(system: ph.systems.System, state: dict[str, Any], H0: float | None = None) -> tuple[dict[str, Any], float]:
+    """A start with energy H0, and its energy.
 
     The first and the last body get opposite momenta towards each other, along the line between the corners. If H0 is
     None, the state is not changed.
@@ -96,77 +94,63 @@ def raised(system: System, state: Mapping[str, Any], H0: float | None = None) ->
     ValueError
         The energy without these momenta exceeds H0.
     """
-    y = start_state(system, **state)
-    H = float(energies(system, y[None])[0][0])
+    H = energy_of(system, state)
     if H0 is None:
-        return y, H
+        return state, H
     if H0 < H:
         raise ValueError(f"the energy is {H:g} already, more than {H0:g}")
     momentum = np.zeros((system.N, 3))
     momentum[0] = np.sqrt((H0 - H) / 3.0)  # two bodies of mass 1
     momentum[-1] = -momentum[0]
-    y = start_state(system, momentum=momentum, **state)
-    return y, float(energies(system, y[None])[0][0])
+    state = state | {"momentum": momentum}
+    return state, energy_of(system, state)
 
 
-def spheres() -> System:
+def spheres() -> ph.systems.System:
     """The molecules of figures 3.9 and 3.10."""
-    return dipoles(SIDE**3, inertia=INERTIA)
+    return ph.dipoles(SIDE**3, inertia=INERTIA)
 
 
 # ------------------------------------------------------------------ runs
-class Outcome(NamedTuple):
-    """Largest energy error of a run (infinite if it is lost), and its potential evaluations."""
+def error_of(system: ph.systems.System, method: str, start: Mapping[str, Any], n: int, span: float) -> float:
+    """Largest energy error of a run of n steps, after every step; infinite if it is lost.
 
-    error: float
-    evaluations: int
-
-
-def integrators_of(system: System, methods: Sequence[str], y: Any) -> dict[str, Integrator]:
-    """An integrator for each method."""
-    return {name: Integrator(system, method(name), y) for name in methods}
-
-
-def outcome(system: System, integrator: Integrator, y: Any, n: int, span: float) -> Outcome:
-    """Run n steps; the energy is evaluated after every step.
-
-    A run is lost if it is not finite, if ``polhode.integrate`` would report an energy explosion, or if the energy error
-    exceeds LOST.
+    A run is lost if it is not finite, or if the energy error exceeds LOST.
     """
-    integrator.restart(y)
-    rows, counts, before = np.empty((n, y.size)), np.zeros(n, dtype=np.int64), integrator.evaluations
-    if integrator.march(0, n, 1, 0.0, span / n, rows, counts) != L.OK:
-        return Outcome(np.inf, integrator.evaluations - before)
-    states = np.vstack([y, rows])
-    H, V = energies(system, states)
+    try:
+        states = ph.prepare(system, method, step=span / n, steps=n, settings=UNGUARDED).run(start).states
+    except ph.errors.StepFailed:
+        return np.inf
+    H = energies(system, states)
     error = float(np.abs(H - H[0]).max())
-    lost = blown(system, states, V) or not error <= LOST * system.N
-    return Outcome(np.inf if lost else error, integrator.evaluations - before)
+    return error if error <= LOST * system.N else np.inf
+
+
+def errors(system: ph.systems.System, start: Mapping[str, Any], evaluations: float, span: float) -> list[list[float]]:
+    """Largest energy errors, (scheme, flow), at so many evaluations per unit time; for V2 the two MR are one."""
+    found = {name: error_of(system, name, start, steps_of(scheme, evaluations, span), span)
+             for name, (scheme, _) in pairs_of().items()}  # fmt: skip
+    return [[found[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES]
 
 
 def seconds_per_step(
-    integrators: Mapping[str, Integrator], y: Any, h: float, rounds: int, evaluations: int
-) -> dict[str, float]:
-    """Time (s) of a step of each method on one thread, best of some rounds in which the methods alternate.
+    system: ph.systems.System, start: Mapping[str, Any], h: float, rounds: int, evaluations: int,
+    schemes: Sequence[str] = tuple(SCHEMES), flows: Sequence[str] = FLOWS,
+) -> Any:  # fmt: skip
+    """Time (s) of a step, (scheme, flow), on one thread, best of some rounds in which the methods alternate.
 
     Each method is timed over the steps for about this many evaluations, after one step that is not timed.
     """
-    best = dict.fromkeys(integrators, np.inf)
-    counts = {name: max(1, evaluations // stages_of(name)) for name in integrators}
+    pairs, y = pairs_of(schemes, flows), ph.runs.start_state(system, **start)
+    best, steppers = dict.fromkeys(pairs, np.inf), {name: ph.checks.stepper(name, system, y) for name in pairs}
     for _ in range(rounds):
-        for name, integrator in integrators.items():
-            integrator.restart(y)
-            integrator.march(0, 1, 2, 0.0, h)
+        for name, take_steps in steppers.items():
+            count = max(1, evaluations // SCHEMES[pairs[name][0]][0])
+            take_steps(y, 0.0, h)
             begun = clock()
-            integrator.march(1, counts[name], counts[name] + 2, 0.0, h)
-            best[name] = min(best[name], (clock() - begun) / counts[name])
-    return best
-
-
-def stages_of(name: str) -> int:
-    """Potential evaluations per step of a method string."""
-    scheme = name.partition("/")[0]
-    return {method_of(label, EXACT): stages for label, (stages, _) in SCHEMES.items()}.get(scheme, 1)
+            take_steps(y, 0.0, h, count)
+            best[name] = min(best[name], (clock() - begun) / count)
+    return np.array([[best[method_of(scheme, flow)] for flow in flows] for scheme in schemes])
 
 
 def each(function: Callable[[Any], Any], items: Sequence[Any], report_progress: Reporter) -> Iterator[Any]:

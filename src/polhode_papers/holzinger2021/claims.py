@@ -1,6 +1,6 @@
 """Claims of sections 2 to 5: equations that need no integration, and updates that end near singular points.
 
-Updates as printed are from ``polhode.algebra.printed_charts``, those by half angles from ``polhode.rotation``.
+Updates as printed and by half angles are those of ``polhode.rotation``.
 Attitude errors are angles in rad, relative to the product of quaternions.
 """
 
@@ -14,10 +14,10 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.algebra import euler, printed_charts, rotation, vectorised
-from polhode.plots.style import GREY, INK, VERMILION
+import polhode as ph
 from polhode_papers import drawing
 from polhode_papers.criteria import at_least, at_most, within
+from polhode_papers.drawing import GREY, INK, VERMILION
 from polhode_papers.holzinger2021.counting import PLAIN
 from polhode_papers.holzinger2021.updates import PROPOSED, VECTOR, dot, exp_matrix, matrix_of_angles
 from polhode_papers.study import Claim, Figure, Finding, Reporter
@@ -31,8 +31,10 @@ ANGLE_RANGES = {
 }  # fmt: skip
 DISTANCES = np.array([*(float(f"1e-{k}") for k in range(1, 15)), 0.0])
 TURNS = np.array([(0.02, 0.01, -0.03), (0.3, -0.2, 0.1), (0.0, 0.5, 0.4), (1.0, -0.7, 0.6)])
+AXES = "xyz yzx zxy zyx xzy yxz xyx yzy zxz zyz xzx yxy"
+SEQUENCES = (*AXES.upper().split(), *AXES.split())
 SEQUENCE_PAIR = ("XYZ", "ZXZ")
-MAPS = {"exp": (rotation.dexp, rotation.dexpinv), "cay": (rotation.dcay, rotation.dcayinv)}
+MAPS = {"exp": (ph.rotation.dexp, ph.rotation.dexpinv), "cay": (ph.rotation.dcay, ph.rotation.dcayinv)}
 LENGTHS = {"1": 1.0, "2": 2.0, "pi": pi, "6": 6.0, "2 pi - 1e-3": 2 * pi - 1e-3, "2 pi - 1e-6": 2 * pi - 1e-6}
 UNDONE = (0.0, 1e-12, 1e-9, 1e-7)  # how closely steps undo the rotation, rad
 
@@ -41,40 +43,32 @@ Rows = Any
 
 
 # ------------------------------------------------------------------ updates over rows
-def printed(kernel: Any, old: Rows, turn: Rows, sequence: str | None = None) -> Rows:
-    """Apply a kernel of ``printed_charts`` to rows of parameters (n, 3) and quaternions (n, 4)."""
-    old, turn = np.ascontiguousarray(old), np.ascontiguousarray(turn)
-    out, order = np.empty_like(old), () if sequence is None else (np.array(euler.plan(sequence)),)
-    vectorised.loop_for(kernel, (3, 4), 3, sequence is not None)(old, turn, *order, out)
-    return out
-
-
 def vector_by_arc_cosine(v: Rows, w: Rows) -> Rows:
-    return printed(printed_charts.compose_as_printed, v, rotation.exp_quaternion(w))
+    return ph.rotation.compose(v, w, branch="as_printed")
 
 
 def vector_by_half_angle(v: Rows, w: Rows) -> Rows:
-    return rotation.compose(v, w, branch="tracked")
+    return ph.rotation.compose(v, w, branch="tracked")
 
 
 def angles_by_entries(a: Rows, w: Rows, sequence: str) -> Rows:
-    return a + printed(printed_charts.euler_as_printed, a, rotation.exp_quaternion(w), sequence)
+    return a + ph.rotation.euler_increment(a, w, sequence, branch="as_printed")
 
 
 def angles_by_half_angles(a: Rows, w: Rows, sequence: str) -> Rows:
-    return a + rotation.euler_increment(a, w, sequence, branch="principal")
+    return a + ph.rotation.euler_increment(a, w, sequence, branch="principal")
 
 
 def vector_error(new: Rows, v: Rows, w: Rows) -> Rows:
     """Attitude errors (rad) of rotation vectors ``new`` after the rotations ``w``."""
-    exact = rotation.multiply(rotation.exp_quaternion(v), rotation.exp_quaternion(w))
-    return rotation.angle_between(rotation.exp_quaternion(new), exact)
+    exact = ph.rotation.multiply(ph.rotation.exp_quaternion(v), ph.rotation.exp_quaternion(w))
+    return ph.rotation.angle_between(ph.rotation.exp_quaternion(new), exact)
 
 
 def angle_error(new: Rows, a: Rows, w: Rows, sequence: str) -> Rows:
     """Attitude errors (rad) of Euler angles ``new`` after the rotations ``w``."""
-    exact = rotation.multiply(rotation.quaternion_from_euler(a, sequence), rotation.exp_quaternion(w))
-    return rotation.angle_between(rotation.quaternion_from_euler(new, sequence), exact)
+    exact = ph.rotation.multiply(ph.rotation.quaternion_from_euler(a, sequence), ph.rotation.exp_quaternion(w))
+    return ph.rotation.angle_between(ph.rotation.quaternion_from_euler(new, sequence), exact)
 
 
 def directions(count: int, seed: int) -> Rows:
@@ -99,7 +93,7 @@ def whole_turns() -> float:
     """Largest entry of R(2 pi k, n) - I by Rodrigues' formula (34), k = -5 ... 5."""
     worst = 0.0
     for n in directions(20, 3):
-        K = np.array(rotation.hat(n))
+        K = np.array(ph.rotation.hat(n))
         for phi in 2 * pi * np.arange(-5, 6):
             worst = max(worst, float(np.abs(np.sin(phi) * K + (1 - np.cos(phi)) * K @ K).max()))
     return worst
@@ -108,7 +102,7 @@ def whole_turns() -> float:
 def scaled_to_half_turns() -> float:
     """Largest attitude error (rad) of vectors scaled to length at most pi; infinite if one is longer."""
     v, w = 4.0 * directions(500, 4), 2.0 * directions(500, 5)
-    new = rotation.compose(v, w, branch="principal")
+    new = ph.rotation.compose(v, w, branch="principal")
     longest = np.linalg.norm(new, axis=1).max()
     return float(vector_error(new, v, w).max()) if longest <= pi + 1e-15 else np.inf
 
@@ -132,7 +126,7 @@ def tangent(map: Callable[[Any], Any], operator: Any, inverse: Any) -> float:
         for w, rate in zip(size * directions(10, 6), directions(10, 7), strict=True):
             T = operator(-w)
             body = map(w).T @ map(w + 1e-30j * rate).imag * 1e30
-            worst = max(worst, float(np.abs(body - rotation.hat(T @ rate)).max()))
+            worst = max(worst, float(np.abs(body - ph.rotation.hat(T @ rate)).max()))
             worst = max(worst, float(np.abs(inverse(-w) @ T - np.eye(3)).max()))
     return worst
 
@@ -164,7 +158,7 @@ def all_sequences() -> tuple[Any, Any]:
     random = np.random.default_rng(8)
     a, w = random.uniform(-pi, pi, (400, 3)), random.normal(size=(400, 3))
     results = []
-    for sequence in euler.SEQUENCES:
+    for sequence in SEQUENCES:
         new = angles_by_half_angles(a, w, sequence)
         regular = np.abs(np.sin(new[:, 1]) if sequence[0] == sequence[2] else np.cos(new[:, 1])) > 0.1
         both = (angles_by_entries(a, w, sequence), new)
@@ -176,8 +170,10 @@ def closed_bch(count: int) -> tuple[Any, Any, Any]:
     """Total angle, larger angle of the two factors, and attitude error of the closed formula (rad), sorted."""
     random = np.random.default_rng(9)
     v, w = (s[:, None] * directions(count, k) for k, s in enumerate(random.uniform(0, pi, (2, count)), 10))
-    error = vector_error(printed(printed_charts.compose_bch, v, rotation.exp_quaternion(w)), v, w)
-    total = 2 * np.arccos(np.abs(rotation.multiply(rotation.exp_quaternion(v), rotation.exp_quaternion(w))[:, 0]))
+    error = vector_error(ph.rotation.compose(v, w, branch="bch"), v, w)
+    total = 2 * np.arccos(
+        np.abs(ph.rotation.multiply(ph.rotation.exp_quaternion(v), ph.rotation.exp_quaternion(w))[:, 0])
+    )
     order = np.argsort(total)
     return total[order], np.maximum(*np.linalg.norm([v, w], axis=2))[order], error[order]
 
@@ -187,7 +183,7 @@ def ending_at_length(size: float) -> tuple[Rows, Rows]:
     """Rotation vectors, and rotations after which they have this length."""
     axes = np.repeat(directions(30, 12), len(TURNS), axis=0)
     w = np.tile(TURNS, (30, 1))
-    return rotation.compose(size * axes, -w), w
+    return ph.rotation.compose(size * axes, -w), w
 
 
 def ending_at_middle(sequence: str, d: float) -> tuple[Rows, Rows]:
@@ -196,7 +192,7 @@ def ending_at_middle(sequence: str, d: float) -> tuple[Rows, Rows]:
     after = np.random.default_rng(13).uniform(-3, 3, (30 * len(TURNS), 3))
     after[:, 1] = middle
     w = np.tile(TURNS, (30, 1))
-    return after + rotation.euler_increment(after, -w, sequence), w
+    return after + ph.rotation.euler_increment(after, -w, sequence), w
 
 
 def beside(d: float) -> dict[str, float]:
@@ -251,7 +247,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             ),
             "not_a_number": ("undone", arc_cosine_fails(20_000 if quick else 200_000)),
         },
-        {"equation": list(residuals), "sequence": list(euler.SEQUENCES), "product": np.arange(len(total)),
+        {"equation": list(residuals), "sequence": list(SEQUENCES), "product": np.arange(len(total)),
          "update": list(results[0]), "distance": DISTANCES, "undone": list(UNDONE),
          "map": list(MAPS), "length": list(LENGTHS)},
         {"beside singular points": f"largest of {30 * len(TURNS)} single updates each",

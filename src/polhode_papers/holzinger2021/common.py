@@ -16,19 +16,20 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
-from polhode import rotation
-from polhode.plots.style import INK
-from polhode.systems import System, free_body
-from polhode.trajectory.convergence import attitude_angle, observed_order
+import polhode as ph
 from polhode_papers import drawing
 from polhode_papers.criteria import at_most, order_is
+from polhode_papers.drawing import INK
 from polhode_papers.measure import attempt, whole
 from polhode_papers.study import Check, Reporter
 
-BOX = free_body((5.2988, 1.1775, 4.3568))  # [holzinger2021, 7.1]
+BOX = ph.free_body((5.2988, 1.1775, 4.3568))  # [holzinger2021, 7.1]
 VECTOR, ANGLES = "rotation_vector", "euler_angles"
 METHODS_OF = {VECTOR: "rotation_vector", ANGLES: "euler"}  # prefix of the names of methods that store these parameters
-ATTITUDE_OF: dict[str, Callable[..., Any]] = {VECTOR: rotation.exp_quaternion, ANGLES: rotation.quaternion_from_euler}
+ATTITUDE_OF: dict[str, Callable[..., Any]] = {
+    VECTOR: ph.rotation.exp_quaternion,
+    ANGLES: ph.rotation.quaternion_from_euler,
+}
 ACCURACY = (
     1e-13  # of exact final attitudes and of runs of some thousand steps, rad; smaller errors are ignored in orders
 )
@@ -62,7 +63,7 @@ class Motion:
     t_end: float
     coordinates: tuple[float, float, float] = (0.0, 0.0, 0.0)
     chart: str = VECTOR
-    system: System = BOX
+    system: ph.systems.System = BOX
 
     def run(self, method: str, step: float, every: int = 1) -> tuple[xr.Dataset, str]:
         """Trajectory without the step guard, and ``completed`` or the reason why it ended early.
@@ -101,7 +102,9 @@ KNOWN = {
 def from_known(t_end: float) -> str:
     """How far the computed exact attitude is from the known one, in words."""
     end = Motion(BESIDE_UNSTABLE, t_end).exact()
-    return f"the exact flow in one step is {attitude_angle(end.attitude.values, KNOWN[t_end]):.1e} rad from it"
+    return (
+        f"the exact flow in one step is {ph.rotation.angle_between(end.attitude.values, KNOWN[t_end]):.1e} rad from it"
+    )
 
 
 # ------------------------------------------------------------------ errors
@@ -150,7 +153,7 @@ def ladder(
     """
     exact = motion.exact() if truth is None else truth
     measures: dict[str, Callable[[Row], float]] = {
-        "attitude_error": lambda row: float(attitude_angle(row.attitude.values, exact.attitude.values)),
+        "attitude_error": lambda row: float(ph.rotation.angle_between(row.attitude.values, exact.attitude.values)),
         **({} if reference is None else {"parameter_error": lambda row: parameter_distance(row, reference)}),
         **(more or {}),
     }
@@ -186,7 +189,11 @@ def orders(
 ) -> dict[str, float]:
     """Observed order of a method for each epsilon except 0, where it is exact up to round-off."""
     steps, lines = data.step.values, of(data[variable], method)
-    return {f"{float(e):g}": observed_order(steps, lines.sel(epsilon=e).values, floor) for e in data.epsilon if e}
+    return {
+        f"{float(e):g}": ph.trajectory.convergence.observed_order(steps, lines.sel(epsilon=e).values, floor)
+        for e in data.epsilon
+        if e
+    }
 
 
 def first_end(outcomes: xr.DataArray) -> str:
@@ -213,11 +220,11 @@ def continued(angles: Any, sequence: str = "XYZ") -> Any:
 
     The body must rotate by less than half a turn from row to row.
     """
-    q = rotation.quaternion_from_euler(angles, sequence)
-    turns = rotation.log_quaternion(rotation.multiply(rotation.conjugate(q[:-1]), q[1:]))
+    q = ph.rotation.quaternion_from_euler(angles, sequence)
+    turns = ph.rotation.log_quaternion(ph.rotation.multiply(ph.rotation.conjugate(q[:-1]), q[1:]))
     out = np.array(angles, dtype=float)
     for k, turn in enumerate(turns):
-        out[k + 1] = out[k] + rotation.euler_increment(out[k], turn, sequence, branch="continuous")
+        out[k + 1] = out[k] + ph.rotation.euler_increment(out[k], turn, sequence, branch="continuous")
     return out
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.plots.style import INK
-from polhode.trajectory.convergence import attitude_angle
+import polhode as ph
 from polhode_papers import drawing
 from polhode_papers.criteria import at_least, at_most
+from polhode_papers.drawing import INK
 from polhode_papers.holzinger2021.common import (
     Motion,
     by_epsilon,
@@ -51,7 +51,7 @@ def history(reading: str, epsilon: float) -> xr.Dataset:
         ds, outcome = case.run(method, STEP)
         rows = ds.sizes["time"]
         lengths[i, :rows] = np.linalg.norm(ds.rotation_vector.values, axis=1)
-        errors[i, :rows] = attitude_angle(ds.attitude.values, exact[:rows])
+        errors[i, :rows] = ph.rotation.angle_between(ds.attitude.values, exact[:rows])
         outcomes.append(outcome)
     dims = ("form", "time")
     return xr.Dataset(

@@ -9,18 +9,7 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode_papers.criteria import at_least
-from polhode_papers.holzinger2021.common import (
-    Motion,
-    by_epsilon,
-    ended_or_off,
-    epsilon_picture,
-    first_end,
-    halvings,
-    ladder,
-    of,
-    order_parts,
-    orders,
-)
+from polhode_papers.holzinger2021 import common
 from polhode_papers.holzinger2021.fig03 import EPSILONS, FORMS, PROPOSED, RATE, REGULAR
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
@@ -36,41 +25,42 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     parts = {}
     for e in EPSILONS:
         report_progress(f"epsilon = {e:g}")
-        case = Motion((0.0, RATE, RATE * e), T_END, V0)
-        parts[e] = ladder(case, METHODS, halvings(1, 13 if quick else 14, quick), lambda line: None)
-    return by_epsilon(parts).assign_attrs(
+        case = common.Motion((0.0, RATE, RATE * e), T_END, V0)
+        parts[e] = common.ladder(case, METHODS, common.halvings(1, 13 if quick else 14, quick), lambda line: None)
+    return common.by_epsilon(parts).assign_attrs(
         {"initial conditions": f"v0 = (0, 3 pi/2, 0), the rest as in figure 4; t = {T_END} s"}
     )
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     titles = {method: method for method in METHODS}
-    return {"fig04_two_pi": epsilon_picture(data, {"attitude_error": "attitude error (rad)"}, titles)}
+    return {"fig04_two_pi": common.epsilon_picture(data, {"attitude_error": "attitude error (rad)"}, titles)}
 
 
 # ------------------------------------------------------------------ judges
 def at(data: xr.Dataset, method: str) -> dict[str, float]:
-    line = of(data.attitude_error, method).sel(step=AT)
+    line = common.of(data.attitude_error, method).sel(step=AT)
     return {f"{float(e):g}": float(line.sel(epsilon=e)) for e in EPSILONS}
 
 
 def direct(data: xr.Dataset) -> Finding:
-    zero, measured = of(data, DIRECT).sel(epsilon=0.0), at(data, DIRECT)
-    worst, ended = float(zero.attitude_error.max()), first_end(zero.outcome)
+    zero, measured = common.of(data, DIRECT).sel(epsilon=0.0), at(data, DIRECT)
+    worst, ended = float(zero.attitude_error.max()), common.first_end(zero.outcome)
     parts = {
         "slower at eps = 1e-5 than at 1": at_least(measured["1e-05"] / measured["1"], 100.0),
         "attitude lost at eps = 1e-5": at_least(measured["1e-05"], LOST),
         "attitude lost at eps = 1e-7": at_least(measured["1e-07"], LOST),
-        "fails at eps = 0": ended_or_off(worst, ended, LOST),
+        "fails at eps = 0": common.ended_or_off(worst, ended, LOST),
     }
     return Finding(parts, {"attitude error at h = 1/512": measured, "largest at eps = 0": worst,
-                           "order": orders(data, DIRECT)})  # fmt: skip
+                           "order": common.orders(data, DIRECT)})  # fmt: skip
 
 
 def fourth_order(method: str, data: xr.Dataset) -> Finding:
-    worst = float(of(data.attitude_error, method).sel(epsilon=0.0).max())
-    return Finding(order_parts(data, method, MANY_STEPS), {
-        "order": orders(data, method), "attitude error at h = 1/512": at(data, method), "largest at eps = 0": worst,
+    worst = float(common.of(data.attitude_error, method).sel(epsilon=0.0).max())
+    return Finding(common.order_parts(data, method, MANY_STEPS), {
+        "order": common.orders(data, method), "attitude error at h = 1/512": at(data, method),
+        "largest at eps = 0": worst,
     })  # fmt: skip
 
 

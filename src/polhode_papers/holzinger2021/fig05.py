@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.trajectory.convergence import attitude_angle
+import polhode as ph
 from polhode_papers import drawing
 from polhode_papers.criteria import at_most
 from polhode_papers.holzinger2021.common import ANGLES, Motion, by_epsilon, ended_or_off, epsilon_label, history_panel
@@ -38,7 +38,7 @@ def history(epsilon: float) -> xr.Dataset:
         rows = ds.sizes["time"]
         norm[i, :rows] = np.linalg.norm(ds.euler_angles.values, axis=1)
         middle[i, :rows] = ds.euler_angles.values[:, 1]
-        error[i, :rows] = attitude_angle(ds.attitude.values, exact[:rows])
+        error[i, :rows] = ph.rotation.angle_between(ds.attitude.values, exact[:rows])
     dims = ("form", "time")
     return xr.Dataset(
         {

@@ -8,9 +8,9 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.plots.style import GREY
 from polhode_papers import drawing
 from polhode_papers.criteria import at_least, at_most
+from polhode_papers.drawing import GREY
 from polhode_papers.holzinger2021.common import history_panel
 from polhode_papers.holzinger2021.fig05 import DIRECT, FORMS, PROPOSED, motion
 from polhode_papers.study import Claim, Figure, Finding, Reporter

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.trajectory.convergence import attitude_angle
+import polhode as ph
 from polhode_papers import drawing
 from polhode_papers.criteria import at_most
 from polhode_papers.holzinger2021.common import continued, history_panel
@@ -30,7 +30,7 @@ def largest_error(ds: xr.Dataset) -> float:
     """Largest attitude error of a run, rad."""
     half = 0.5 * pi * ds.time.values
     exact = np.stack([np.cos(half), 0 * half, np.sin(half), 0 * half], axis=1)
-    return float(attitude_angle(ds.attitude.values, exact).max())
+    return float(ph.rotation.angle_between(ds.attitude.values, exact).max())
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:

@@ -8,17 +8,7 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode_papers.criteria import at_least
-from polhode_papers.holzinger2021.common import (
-    by_epsilon,
-    ended_or_off,
-    epsilon_picture,
-    first_end,
-    halvings,
-    ladder,
-    of,
-    order_parts,
-    orders,
-)
+from polhode_papers.holzinger2021 import common
 from polhode_papers.holzinger2021.fig05 import DIRECT, EPSILONS, FORMS, PROPOSED, motion
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
@@ -35,9 +25,13 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         report_progress(f"epsilon = {e:g}")
         case = motion(e)
         reference, _ = case.end(FORMS[PROPOSED], REFERENCE_STEP)
-        parts[e] = ladder(case, METHODS, halvings(1 if quick else 0, 13, quick), lambda line: None, reference=reference)
-        agreement[e] = ladder(case, {"": FORMS[PROPOSED]}, [REFERENCE_STEP], lambda line: None).attitude_error.item()
-    return by_epsilon(parts).assign_attrs({
+        parts[e] = common.ladder(
+            case, METHODS, common.halvings(1 if quick else 0, 13, quick), lambda line: None, reference=reference
+        )
+        agreement[e] = common.ladder(
+            case, {"": FORMS[PROPOSED]}, [REFERENCE_STEP], lambda line: None
+        ).attitude_error.item()
+    return common.by_epsilon(parts).assign_attrs({
         "final time": "1 s; the paper prints none, its largest step is 1 s",
         "the paper's reference": f"proposed, h = 1/16384, is at most {max(agreement.values()):.1e} rad from the exact "
         "motion",
@@ -47,44 +41,45 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     rows = {"attitude_error": "attitude error (rad)", "parameter_error": r"$\|\alpha_{ref} - \alpha\|$ (rad)"}
-    return {"fig08": epsilon_picture(data, rows, {method: method for method in METHODS})}
+    return {"fig08": common.epsilon_picture(data, rows, {method: method for method in METHODS})}
 
 
 # ------------------------------------------------------------------ judges
 def fourth_order(method: str, data: xr.Dataset) -> Finding:
-    worst = float(of(data.attitude_error, method).sel(epsilon=0.0).max())
-    return Finding(order_parts(data, method), {
-        "order in attitude": orders(data, method),
-        "order in the angles": orders(data, method, variable="parameter_error"), "largest error at eps = 0": worst,
+    worst = float(common.of(data.attitude_error, method).sel(epsilon=0.0).max())
+    return Finding(common.order_parts(data, method), {
+        "order in attitude": common.orders(data, method),
+        "order in the angles": common.orders(data, method, variable="parameter_error"),
+        "largest error at eps = 0": worst,
     })  # fmt: skip
 
 
 def cayley(data: xr.Dataset) -> Finding:
-    measured = orders(data, CAYLEY)
-    zero = of(data.attitude_error, CAYLEY).sel(epsilon=0.0)
-    parts = {part: true for part, true in order_parts(data, CAYLEY).items() if "order" in part}
+    measured = common.orders(data, CAYLEY)
+    zero = common.of(data.attitude_error, CAYLEY).sel(epsilon=0.0)
+    parts = {part: true for part, true in common.order_parts(data, CAYLEY).items() if "order" in part}
     extremes = {"largest": float(zero.max()), "smallest": float(zero.min())}
     return Finding(parts, {"order": measured, "errors at eps = 0": extremes})
 
 
 def slower(data: xr.Dataset) -> Finding:
-    line = of(data.attitude_error, DIRECT).sel(step=AT)
+    line = common.of(data.attitude_error, DIRECT).sel(step=AT)
     measured = [float(line.sel(epsilon=e)) for e in (1e-1, 1e-2, 1e-5)]
-    share = line / of(data.attitude_error, PROPOSED).sel(step=AT)
+    share = line / common.of(data.attitude_error, PROPOSED).sel(step=AT)
     parts = {"1e-2 than 1e-1": at_least(measured[1] / measured[0], 10.0),
              "1e-5 than 1e-2": at_least(measured[2] / measured[1], 10.0)}  # fmt: skip
     return Finding(parts, {
         "attitude error at h = 1/512": {f"{float(e):g}": float(line.sel(epsilon=e)) for e in EPSILONS},
         "over that of the proposed approach": {f"{float(e):g}": float(share.sel(epsilon=e)) for e in EPSILONS if e},
-        "order": orders(data, DIRECT),
+        "order": common.orders(data, DIRECT),
     })  # fmt: skip
 
 
 def fails(data: xr.Dataset) -> Finding:
-    zero = of(data, DIRECT).sel(epsilon=0.0)
+    zero = common.of(data, DIRECT).sel(epsilon=0.0)
     worst = float(zero.attitude_error.max())
     return Finding(
-        {"a run ends early or is lost": ended_or_off(worst, first_end(zero.outcome), LOST)},
+        {"a run ends early or is lost": common.ended_or_off(worst, common.first_end(zero.outcome), LOST)},
         {"largest attitude error": worst},
     )
 

@@ -6,8 +6,8 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.plots.style import GREY
 from polhode_papers import criteria, drawing
+from polhode_papers.drawing import GREY
 from polhode_papers.holzinger2021.common import (
     BESIDE_UNSTABLE,
     FLOOR,

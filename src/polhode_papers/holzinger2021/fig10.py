@@ -10,25 +10,14 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import rotation
-from polhode.plots.style import GREY
-from polhode.trajectory.convergence import observed_order
+import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.criteria import at_least, at_most, within
-from polhode_papers.holzinger2021.common import (
-    BESIDE_UNSTABLE,
-    BOX,
-    Motion,
-    Row,
-    error_panel,
-    from_known,
-    ladder,
-    of,
-    slope,
-)
+from polhode_papers.drawing import GREY
+from polhode_papers.holzinger2021 import common
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter, Table
 
-MOTION, POINT = Motion(BESIDE_UNSTABLE, 1.0), (1.0, 1.0, 1.0)  # [holzinger2021, 7.1.4]
+MOTION, POINT = common.Motion(common.BESIDE_UNSTABLE, 1.0), (1.0, 1.0, 1.0)  # [holzinger2021, 7.1.4]
 STEPS = tuple(0.01 * 0.5**k for k in range(7))
 REFERENCE_STEP = 1 / 12800
 LIE, VECTOR, ANGLES = "Lie group", "rotation vector", "Cardan angles"
@@ -47,22 +36,22 @@ def reference_errors(starts: int) -> list[float]:
     """Position errors of the paper's reference for initial rates 1e-12 apart: samples of its round-off."""
     results = []
     for k in range(starts):
-        w1, w2, w3 = BESIDE_UNSTABLE
+        w1, w2, w3 = common.BESIDE_UNSTABLE
         case = replace(MOTION, angular_velocity=(w1 * (1.0 + 1e-12 * k), w2, w3))
         end, _ = case.end(METHODS[LIE], REFERENCE_STEP)
         results.append(float(np.linalg.norm(position(end) - position(case.exact()))))
     return results
 
 
-def position(row: Row) -> Any:
-    return rotation.rotate(row.attitude.values, POINT)
+def position(row: common.Row) -> Any:
+    return ph.rotation.rotate(row.attitude.values, POINT)
 
 
 @cache
 def runs(starts: int) -> xr.Dataset:
     """Runs of figure 10 and table 1: position errors of all methods and steps."""
     components = {f"position_{x}": lambda row, k=k: float(position(row)[k]) for k, x in enumerate("xyz")}
-    data = ladder(MOTION, METHODS, STEPS, lambda line: None, more=components)
+    data = common.ladder(MOTION, METHODS, STEPS, lambda line: None, more=components)
     positions = np.stack([data[name].values for name in components], axis=-1)
     reference, _ = MOTION.end(METHODS[LIE], REFERENCE_STEP)
     measured = {
@@ -72,7 +61,7 @@ def runs(starts: int) -> xr.Dataset:
     size: dict[str, Any] = {name: (("method", "step"), np.linalg.norm(x, axis=-1)) for name, x in measured.items()}
     omega3 = MOTION.run("exact", 1e-3)[0].angular_velocity.values[:, 2]
     return data.assign(**size, reference_error=("start", reference_errors(starts))).assign_attrs({
-        "known attitude": from_known(MOTION.t_end),
+        "known attitude": common.from_known(MOTION.t_end),
         "turnovers": int((np.diff(np.sign(omega3)) != 0).sum()),
         "reference_error": f"of the paper's reference, from {starts} starts whose first angular velocity grows by "
         "1e-12 of itself from one to the next",
@@ -90,13 +79,13 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
                             (right, "position_error_by_reference", "against the paper's reference")):  # fmt: skip
         for i, method in enumerate((LIE, VECTOR, ANGLES)):
             line_style = drawing.style(i) | {"markersize": 13 - 4 * i, "linewidth": 4.5 - 1.7 * i}
-            ax.loglog(data.step, of(data[name], method), label=method, **line_style)
+            ax.loglog(data.step, common.of(data[name], method), label=method, **line_style)
         ax.axhline(float(data.reference_error.median()), color=GREY, linestyle=":", label="round-off of the reference")
         ax.set_ylim(3e-9, 30)
         ax.set_title(title)
         ax.set_xlabel("step $h$ (s)")
     left.set_ylabel(r"$\|p_{ref} - p\|$")
-    slope(left, 4)
+    common.slope(left, 4)
     drawing.legend_below(picture, left, 4)
     return {"fig10": picture}
 
@@ -104,7 +93,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 def draw_table(data: xr.Dataset) -> dict[str, Picture]:
     picture, ((ax,),) = drawing.canvas(1, 1, width=8.5, height=4.2)
     names = (*EQUIVALENT, COSINE, ENTRIES)
-    error_panel(ax, data.step, {name: of(data.difference_from_lie, name).values for name in names},
+    common.error_panel(ax, data.step, {name: common.of(data.difference_from_lie, name).values for name in names},
                 "positions: difference from the Lie group method", r"$\|p_{Lie} - p\|$", len(EQUIVALENT))  # fmt: skip
     ax.set_ylim(5e-18, 1e-9)
     ax.legend(frameon=False, fontsize=8.5, loc="upper left", bbox_to_anchor=(1.0, 1.0))
@@ -130,12 +119,12 @@ def tabulate(data: xr.Dataset) -> dict[str, Table]:
 
 # ------------------------------------------------------------------ judges
 def errors_of(data: xr.Dataset, method: str, name: str = "position_error") -> dict[str, float]:
-    line = of(data[name], method)
+    line = common.of(data[name], method)
     return {f"0.01/{2**k}": float(x) for k, x in enumerate(line.values)}
 
 
 def unstable(data: xr.Dataset) -> Finding:
-    m1, m2, m3 = BOX.moments[0]
+    m1, m2, m3 = common.BOX.moments[0]
     sign_changes = criteria.count(float(data.attrs["turnovers"]))
     parts = {"J33 is the middle moment": within(m3, min(m1, m2), max(m1, m2)),
              "the axis turns over": at_least(sign_changes, 1)}  # fmt: skip
@@ -143,15 +132,17 @@ def unstable(data: xr.Dataset) -> Finding:
 
 
 def order_of(data: xr.Dataset, method: str) -> float:
-    return observed_order(data.step.values, of(data.position_error, method).values, RESOLVED)
+    return ph.trajectory.convergence.observed_order(
+        data.step.values, common.of(data.position_error, method).values, RESOLVED
+    )
 
 
 def same_convergence(data: xr.Dataset) -> Finding:
-    lie = of(data.position_error, LIE)
+    lie = common.of(data.position_error, LIE)
     parts: dict[str, Check] = {}
     worst, order = {}, {LIE: order_of(data, LIE)}
     for name in (VECTOR, ANGLES):
-        line = of(data.position_error, name)
+        line = common.of(data.position_error, name)
         worst[name] = float(np.abs(line / lie - 1.0).where(lie > RESOLVED).max())
         order[name] = order_of(data, name)
         parts[f"{name}: errors equal, relative difference"] = criteria.at_most(worst[name], 1e-6)
@@ -160,18 +151,18 @@ def same_convergence(data: xr.Dataset) -> Finding:
 
 
 def only_round_off(data: xr.Dataset) -> Finding:
-    measured = {name: float(of(data.difference_from_lie, name).max()) for name in (*EQUIVALENT, COSINE, ENTRIES)}
+    measured = {name: float(common.of(data.difference_from_lie, name).max()) for name in (*EQUIVALENT, COSINE, ENTRIES)}
     parts = {name: at_most(measured[name], SAME) for name in (VECTOR, ANGLES, COSINE, ENTRIES)}
     return Finding(parts, {"largest difference": measured})
 
 
 def others(data: xr.Dataset) -> Finding:
-    measured = {name: float(of(data.difference_from_lie, name).max()) for name in OTHERS}
+    measured = {name: float(common.of(data.difference_from_lie, name).max()) for name in OTHERS}
     return Finding({name: at_most(x, SAME) for name, x in measured.items()}, {"largest difference": measured})
 
 
 def resolves(data: xr.Dataset) -> Finding:
-    sample, line = data.reference_error.values, of(data.position_error, LIE)
+    sample, line = data.reference_error.values, common.of(data.position_error, LIE)
     parts = {f"errors at h = {name} are ten times the reference's": at_least(float(line[k] / np.median(sample)), 10.0)
              for k, name in ((4, "0.01/16"), (5, "0.01/32"), (6, "0.01/64"))}  # fmt: skip
     return Finding(parts, {

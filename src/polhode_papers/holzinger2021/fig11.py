@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.plots.style import BLUE, FAINT, VERMILION
+from polhode_papers.drawing import BLUE, FAINT, VERMILION
 from polhode_papers.holzinger2021 import top
 from polhode_papers.study import Claim, Figure, Reporter
 

@@ -8,9 +8,9 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.plots.style import COLOURS
 from polhode_papers import drawing
 from polhode_papers.criteria import at_most
+from polhode_papers.drawing import COLOURS
 from polhode_papers.holzinger2021 import top
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 

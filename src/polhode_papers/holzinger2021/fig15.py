@@ -8,10 +8,10 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import rotation
-from polhode.plots.style import GREY, INK
+import polhode as ph
 from polhode_papers import drawing
 from polhode_papers.criteria import at_least, at_most
+from polhode_papers.drawing import GREY, INK
 from polhode_papers.holzinger2021 import top
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
@@ -23,7 +23,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("rotation vector")
     ds, matrix = top.run(top.CHARTS[top.VECTOR]), top.run("lie_rk")
     report_progress(top.SERIES)
-    q = rotation.exp_quaternion(ds.rotation_vector.values)
+    q = ph.rotation.exp_quaternion(ds.rotation_vector.values)
     fine = top.exact(top.SPAN, FINE * round(top.SEGMENT / top.STEP)).attitude.values
     length = 2.0 * np.arctan2(np.linalg.norm(fine[:, 1:], axis=1), fine[:, 0])
     inner = length[1:-1]
@@ -31,9 +31,9 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         {
             "vector": (("time", "component"), ds.rotation_vector.values),
             "length": ("time", np.linalg.norm(ds.rotation_vector.values, axis=1)),
-            "from_the_matrix": ("time", rotation.angle_between(q, matrix.attitude.values)),
+            "from_the_matrix": ("time", ph.rotation.angle_between(q, matrix.attitude.values)),
             "same_branch": ("time", (q * fine[::FINE]).sum(axis=1)),
-            "turned": ("time", np.append(0.0, rotation.angle_between(q[1:], q[:-1]))),
+            "turned": ("time", np.append(0.0, ph.rotation.angle_between(q[1:], q[:-1]))),
             "highest": ("pass", inner[(inner > length[:-2]) & (inner >= length[2:])]),
             "lowest": ("back", inner[(inner < length[:-2]) & (inner <= length[2:])]),
         },

@@ -8,10 +8,10 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import rotation
-from polhode.plots.style import GREY
+import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.criteria import at_most
+from polhode_papers.drawing import GREY
 from polhode_papers.holzinger2021 import top
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
@@ -27,19 +27,19 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     runs = {name: top.run(method) for name, method in (BRANCHES | {"cayley": CAYLEY}).items()}
     report_progress(top.SERIES)
     angles = {name: ds.euler_angles.values for name, ds in runs.items()}
-    q = {name: rotation.quaternion_from_euler(a) for name, a in angles.items()}
+    q = {name: ph.rotation.quaternion_from_euler(a) for name, a in angles.items()}
     fine = top.exact(top.SPAN, FINE * round(top.SEGMENT / top.STEP)).attitude.values
-    row = rotation.matrix_from_quaternion(fine)[:, 0]
+    row = ph.rotation.matrix_from_quaternion(fine)[:, 0]
     to_singular = np.arctan2(np.hypot(row[:, 0], row[:, 1]), np.abs(row[:, 2]))
     inner = to_singular[1:-1]
     return xr.Dataset(
         {
             "angles": (("branch", "time", "angle"), [angles[name] for name in BRANCHES]),
-            "from_the_matrix": ("time", rotation.angle_between(q["principal"], top.run("lie_rk").attitude.values)),
-            "between_branches": ("time", rotation.angle_between(q["principal"], q["continuous"])),
-            "error": (("coordinate_map", "time"), [rotation.angle_between(q[name], fine[::FINE]) for name in
+            "from_the_matrix": ("time", ph.rotation.angle_between(q["principal"], top.run("lie_rk").attitude.values)),
+            "between_branches": ("time", ph.rotation.angle_between(q["principal"], q["continuous"])),
+            "error": (("coordinate_map", "time"), [ph.rotation.angle_between(q[name], fine[::FINE]) for name in
                                         ("principal", "cayley")]),
-            "turned": ("time", np.append(0.0, rotation.angle_between(q["principal"][1:], q["principal"][:-1]))),
+            "turned": ("time", np.append(0.0, ph.rotation.angle_between(q["principal"][1:], q["principal"][:-1]))),
             "closest": ("pass", inner[(inner < to_singular[:-2]) & (inner <= to_singular[2:])]),
         },
         {"branch": list(BRANCHES), "time": runs["principal"].time.values, "angle": [1, 2, 3],

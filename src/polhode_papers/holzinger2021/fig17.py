@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.algebra.rotation import angle_between
-from polhode.plots.style import COLOURS, GREY
+import polhode as ph
 from polhode_papers import criteria, drawing
+from polhode_papers.drawing import COLOURS, GREY
 from polhode_papers.holzinger2021 import top
 from polhode_papers.holzinger2021.long_run import METHODS, PROPOSED, TERZE, WINDOW, long_run
 from polhode_papers.study import Claim, Figure, Finding, Reporter
@@ -29,7 +29,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return xr.Dataset(
         {
             "deviation": (("method", "time"), [run.largest for run in runs.values()]),
-            "apart": ("method", [float(angle_between(run.attitude, vector.attitude)) for run in runs.values()]),
+            "apart": ("method", [ph.rotation.angle_between(run.attitude, vector.attitude) for run in runs.values()]),
         },
         {"method": list(METHODS), "time": top.STEP * WINDOW * np.arange(1, windows + 1)},
         {"run": f"{windows * WINDOW:,} steps of {top.STEP:g}; the largest deviation of each {WINDOW} steps is kept",

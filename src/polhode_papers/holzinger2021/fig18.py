@@ -9,13 +9,11 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
-from polhode import integrate, rotation
-from polhode.errors import unwarned
-from polhode.trajectory.convergence import observed_order
+import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.criteria import at_most
 from polhode_papers.holzinger2021 import top
-from polhode_papers.measure import whole
+from polhode_papers.measure import unwarned, whole
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 TILT = 0.52359877  # [holzinger2021, 7.2], about axis 2, in v0 and alpha0
@@ -36,7 +34,7 @@ FINE = slice(6, None)  # steps of 1.6e-4 and less, where all methods have order 
 def end(method: str, step: float) -> xr.Dataset:
     """The state at t = 1 s."""
     n = whole(T_END, step)
-    return integrate(
+    return ph.integrate(
         top.TOP, method, step=step, steps=n, every=n, start={"coordinates": (0.0, TILT, 0.0)},
         angular_velocity=top.OMEGA, settings={"guard": False},
     ).isel(time=-1)  # fmt: skip
@@ -57,13 +55,13 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         report_progress(f"{pair}, the paper's reference")
         converged = end(methods[0], REFERENCE)
         reference_errors[f"{pair}: attitude of the paper's reference"] = float(
-            rotation.angle_between(converged.attitude, truth)
+            ph.rotation.angle_between(converged.attitude, truth)
         )
         for j, (way, method) in enumerate(zip(WAYS, methods, strict=True)):
             report_progress(f"{pair}, {way}")
             for k, h in enumerate(steps):
                 ds = end(method, h)
-                error[i, j, 0, k] = rotation.angle_between(ds.attitude, truth)
+                error[i, j, 0, k] = ph.rotation.angle_between(ds.attitude, truth)
                 error[i, j, 1, k] = np.linalg.norm(apart(ds[chart].values - converged[chart].values, pair))
     return xr.Dataset(
         {"error": (("parameters", "way", "norm", "step"), error)},
@@ -99,7 +97,10 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 # ------------------------------------------------------------------ judges
 def fourth_order(data: xr.Dataset) -> Finding:
     error = data.error.sel(way="proposed", norm="attitude")
-    orders = {pair: observed_order(data.step.values, error.sel(parameters=pair).values, 1e-12) for pair in PAIRS}
+    orders = {
+        pair: ph.trajectory.convergence.observed_order(data.step.values, error.sel(parameters=pair).values, 1e-12)
+        for pair in PAIRS
+    }
     parts = {f"{pair}: order 4": criteria.order_is(order, 4.0, 0.1) for pair, order in orders.items()}
     return Finding(
         parts, {"order": orders, "errors, rotation vector": by_step(error.sel(parameters="rotation vector"))}

@@ -12,16 +12,12 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import integrate, rotation
-from polhode.checks import symmetry_defect
-from polhode.errors import unwarned
-from polhode.plots.style import BLUE, GREEN, ORANGE, VERMILION
-from polhode.runs.initial_state import start_state
-from polhode.trajectory.convergence import observed_order
+import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.criteria import at_least, at_most
+from polhode_papers.drawing import BLUE, GREEN, ORANGE, VERMILION
 from polhode_papers.holzinger2021 import top
-from polhode_papers.measure import attempt, whole
+from polhode_papers.measure import attempt, unwarned, whole
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 SPIN = 15.0  # printed: 150
@@ -42,7 +38,7 @@ def method(order: int, map: str, center: str) -> str:
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress(top.SERIES)
     truth = top.exact(T_END, spin=SPIN).attitude.values[-1]
-    y = start_state(top.TOP, **START)
+    y = ph.runs.start_state(top.TOP, **START)
     span = T_LONG / 4 if quick else T_LONG
     shape = len(MAPS), len(CENTERS)
     energy, defect = np.empty((*shape, round(span / STEP) + 1)), np.empty((*shape, len(ORDERS)))
@@ -50,14 +46,14 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     for i, j in np.ndindex(shape):
         map, center = MAPS[i], CENTERS[j]
         report_progress(f"{map}, {center}")
-        ds = integrate(top.TOP, method(4, map, center), step=STEP, t_end=span, **START)
+        ds = ph.integrate(top.TOP, method(4, map, center), step=STEP, t_end=span, **START)
         energy[i, j] = ds.energy_change.values
         for k, order in enumerate(ORDERS):
-            defect[i, j, k] = symmetry_defect(method(order, map, center), top.TOP, y, t=0.0, h=STEP)
+            defect[i, j, k] = ph.checks.symmetry_defect(method(order, map, center), top.TOP, y, t=0.0, h=STEP)
             for n, h in enumerate(STEPS):
                 ds, how = attempt(top.TOP, method(order, map, center), step=h, steps=whole(T_END, h), **START)
                 if how == "completed":
-                    error[i, j, k, n] = rotation.angle_between(ds.attitude.values[-1], truth)
+                    error[i, j, k, n] = ph.rotation.angle_between(ds.attitude.values[-1], truth)
                 else:
                     outcome = f"{method(order, map, center)}, step {h:g}: {how}"
     dims = ("map", "center")
@@ -119,7 +115,7 @@ def embedded(data: xr.Dataset) -> Finding:
         measured = {}
         for map, center in COLOUR:
             line = data.error.sel(map=map, center=center, order=order).values
-            measured[f"{map}, {center}"] = observed_order(data.step.values, line, FLOOR)
+            measured[f"{map}, {center}"] = ph.trajectory.convergence.observed_order(data.step.values, line, FLOOR)
         parts[f"Gauss {order}: order {order}"] = criteria.every(
             measured,
             lambda x, order=order: criteria.order_is(x, order, 0.05 * order),  # type: ignore[misc]

@@ -10,10 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.kernel import layout as L
-from polhode.methods import method as find_method
-from polhode.runs.initial_state import start_state
-from polhode.runs.integrator import Integrator
+import polhode as ph
 from polhode_papers.holzinger2021 import top
 
 WINDOW = 1000  # steps per window; the largest deviation of each window is stored
@@ -72,7 +69,7 @@ def deviation(R: Any) -> Any:
 
 def energy(y: Any) -> float:
     """Kinetic plus potential energy, J."""
-    m, low = y[L.ANGULAR : L.BODY], of_quaternion(y[None, L.ATTITUDE : L.ANGULAR])[0, 2]
+    m, low = y[ph.runs.ANGULAR_MOMENTUM], of_quaternion(y[None, ph.runs.ATTITUDE])[0, 2]
     return float(0.5 * m @ (m / top.TOP.moments[0]) + top.MASS * top.GRAVITY * low @ np.array(top.CENTRE))
 
 
@@ -89,17 +86,10 @@ class LongRun(NamedTuple):
 def long_run(label: str, windows: int) -> LongRun:
     """Run the top from the printed initial state for this many windows."""
     method, matrix = METHODS[label]
-    start = start_state(top.TOP, angular_velocity=top.OMEGA)
-    integrator = Integrator(top.TOP, find_method(method), start)
-    rows, counts = np.empty((WINDOW, integrator.y.size)), np.zeros(WINDOW, dtype=np.int64)
-    largest, shortest, longest = [], np.inf, 0.0
-    for i in range(windows):
-        status = integrator.march(WINDOW * i, WINDOW, 1, 0.0, top.STEP, rows, counts)
-        assert status == L.OK
-        stored = rows[:, L.BODY :]
-        largest.append(float(deviation(matrix(stored)).max()))
-        size = np.linalg.norm(stored, axis=1)
-        shortest, longest = min(shortest, float(size.min())), max(longest, float(size.max()))
-    return LongRun(
-        largest, shortest, longest, energy(integrator.y) - energy(start), integrator.y[L.ATTITUDE : L.ANGULAR].copy()
-    )
+    runs = ph.prepare(top.TOP, method, step=top.STEP, steps=windows * WINDOW, settings={"guard": False})
+    start, *rows = np.split(runs.run({"angular_velocity": top.OMEGA}).states, 1 + WINDOW * np.arange(windows))
+    largest = [float(deviation(matrix(stored[:, 13:])).max()) for stored in rows]
+    sizes = [np.linalg.norm(stored[:, 13:], axis=1) for stored in rows]
+    shortest, longest = float(np.min(sizes)), float(np.max(sizes))
+    end = rows[-1][-1]
+    return LongRun(largest, shortest, longest, energy(end) - energy(start[0]), end[ph.runs.ATTITUDE].copy())

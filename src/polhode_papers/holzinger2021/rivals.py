@@ -32,12 +32,11 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import integrate
-from polhode.algebra.quaternion import conjugate, multiply, rotate
-from polhode.algebra.rotation import angle_between
-from polhode.plots.style import GREY
+import polhode as ph
 from polhode_papers import criteria, drawing
+from polhode_papers.drawing import GREY
 from polhode_papers.holzinger2021 import top
+from polhode_papers.holzinger2021.updates import multiply
 from polhode_papers.measure import whole
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 
@@ -64,9 +63,14 @@ def product(a: Any, b: Any) -> Any:
     return np.array(multiply(a, b))
 
 
+def conjugate(q: Any) -> Any:
+    return q[0], -q[1], -q[2], -q[3]
+
+
 def torque(q: Any) -> Any:
     """Torque about the fixed point, body frame [holzinger2021, eq. 76]."""
-    gravity = np.array(rotate(conjugate(q), (0.0, 0.0, -top.GRAVITY)))
+    a, b, c = top.GRAVITY * q[2], -top.GRAVITY * q[1], -top.GRAVITY * q[0]
+    gravity = (2.0 * (q[3] * b - q[2] * c), 2.0 * (q[1] * c - q[3] * a), 2.0 * (q[2] * a - q[1] * b) - top.GRAVITY)
     return top.MASS * cross(CENTRE, gravity)
 
 
@@ -193,13 +197,13 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             changes[i, j], largest[i, j] = results[name]["changes"], results[name]["largest"]
         results |= {MULTIPLIER: with_multiplier(n, False), PROJECTED: with_multiplier(n, True)}
         for name, method in METHODS.items():
-            ds = integrate(top.TOP, method, step=h, steps=n, angular_velocity=top.OMEGA)
+            ds = ph.integrate(top.TOP, method, step=h, steps=n, angular_velocity=top.OMEGA)
             results[name] = {"attitude": ds.attitude.values[-1]}
         lengths = np.linalg.norm(
             ds.attitude.values, axis=-1
         )  # of the last method (Terze), stored without normalisation
         drift[:, j] = results[MULTIPLIER]["drift"], results[PROJECTED]["drift"], np.abs(lengths - 1.0).max()
-        error[:, j] = [float(angle_between(results[name]["attitude"], truth)) for name in names]
+        error[:, j] = [float(ph.rotation.angle_between(results[name]["attitude"], truth)) for name in names]
     return xr.Dataset(
         {"error": (("method", "step"), error), "changes": (("chart", "step"), changes),
          "largest": (("chart", "step"), largest), "drift": (("form", "step"), drift)},

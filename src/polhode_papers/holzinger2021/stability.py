@@ -13,9 +13,9 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.plots.style import GREY
-from polhode.systems import rigid_body
+import polhode as ph
 from polhode_papers import criteria, drawing
+from polhode_papers.drawing import GREY
 from polhode_papers.measure import attempt
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 
@@ -35,7 +35,7 @@ def damping(t: float, q: Any, omega: Any, parameters: Any) -> Any:
 
 def factors(method: str) -> list[float]:
     """Growth per step of the first component, the one damped fastest, as a geometric mean, for each of ``PRODUCTS``."""
-    body = rigid_body(MOMENTS, torque=damping, parameters=[RATE])
+    body = ph.rigid_body(MOMENTS, torque=damping, parameters=[RATE])
     results = []
     for product in PRODUCTS:
         h = product * min(MOMENTS) / RATE

@@ -15,10 +15,10 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import rotation
-from polhode.plots.style import COLOURS
+import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.criteria import at_least
+from polhode_papers.drawing import COLOURS
 from polhode_papers.holzinger2021.counting import PLAIN, Counts, counted
 from polhode_papers.holzinger2021.updates import ANGLES, CAY, EXP, HALF, LIE, PROPOSED, QUATERNION, VECTOR, Update
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter, Table
@@ -40,15 +40,15 @@ def compute(
     """Counts of every update, and the median of its attitude errors (rad)."""
     random = np.random.default_rng(2021)
     old, turn = random.uniform(-1.2, 1.2, (SAMPLE, 3)), SIZE * random.normal(size=(SAMPLE, 3))
-    turned = {EXP: rotation.exp_quaternion(turn), CAY: rotation.cay_quaternion(turn)}
+    turned = {EXP: ph.rotation.exp_quaternion(turn), CAY: ph.rotation.cay_quaternion(turn)}
     results: dict[str, list[float]] = {kind: [] for kind in (*KINDS, "total", "attitude_error")}
     for name, update in updates.items():
         report_progress(name)
         _, counts = counted(update, old[0], turn[0])
         new = np.transpose(update(PLAIN, tuple(old.T), tuple(turn.T)))
-        exact = rotation.multiply(quaternion(old), turned[CAY if name.endswith(CAY) else EXP])
+        exact = ph.rotation.multiply(quaternion(old), turned[CAY if name.endswith(CAY) else EXP])
         sizes = {**asdict(counts), "total": counts.total,
-                 "attitude_error": float(np.median(rotation.angle_between(quaternion(new), exact)))}  # fmt: skip
+                 "attitude_error": float(np.median(ph.rotation.angle_between(quaternion(new), exact)))}  # fmt: skip
         for kind, size in sizes.items():
             results[kind].append(size)
     return xr.Dataset(
@@ -117,7 +117,7 @@ LIE_CLAIM = "The proposed update needs fewer operations than the standard Lie gr
 QUATERNION_CLAIM = "The update by Euler parameters needs fewer operations than the proposed one"
 
 TABLE_2 = Figure(
-    "table2", "operations of an update of the rotation vector", partial(compute, VECTOR, rotation.exp_quaternion),
+    "table2", "operations of an update of the rotation vector", partial(compute, VECTOR, ph.rotation.exp_quaternion),
     partial(draw, "table2", "update of the rotation vector"), (
         Claim(LIE_CLAIM, "7.3, 8, Table 2", partial(fewer, PROPOSED, LIE)),
         Claim(QUATERNION_CLAIM, "7.3, 8, Table 2", partial(fewer, QUATERNION, PROPOSED)),
@@ -128,7 +128,7 @@ TABLE_2 = Figure(
 )  # fmt: skip
 
 TABLE_3 = Figure(
-    "table3", "operations of an update of Cardan angles", partial(compute, ANGLES, rotation.quaternion_from_euler),
+    "table3", "operations of an update of Cardan angles", partial(compute, ANGLES, ph.rotation.quaternion_from_euler),
     partial(draw, "table3", "update of Cardan angles"), (
         Claim(LIE_CLAIM, "7.3, 8, Table 3", partial(fewer, PROPOSED, LIE)),
         Claim(QUATERNION_CLAIM, "7.3, 8, Table 3", partial(fewer, QUATERNION, PROPOSED)),

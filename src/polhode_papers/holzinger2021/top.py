@@ -21,20 +21,17 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
-from polhode import integrate
-from polhode.algebra.rotation import matrix_from_quaternion
-from polhode.errors import unwarned
-from polhode.plots.style import COLOURS, GREY
-from polhode.runs.points import point_motion
-from polhode.systems import heavy_top
+import polhode as ph
 from polhode_papers import drawing
 from polhode_papers.criteria import at_most
+from polhode_papers.drawing import COLOURS, GREY
+from polhode_papers.measure import unwarned
 from polhode_papers.study import Finding, Reporter
 
 MASS, CENTRE, GRAVITY = 15.0, (0.0, 1.0, 0.0), 9.81  # [holzinger2021, 7.2]
 MOMENTS = (0.234375, 0.46875, 0.234375)  # about the centre of mass
 OMEGA = (0.0, 150.0, -4.61538)
-TOP = heavy_top(MOMENTS, CENTRE, mass=MASS, gravity=GRAVITY, inertia_about="center_of_mass")
+TOP = ph.heavy_top(MOMENTS, CENTRE, mass=MASS, gravity=GRAVITY, inertia_about="center_of_mass")
 STEP = 1e-3
 SPAN = 2.0  # s; the paper gives none for figures 11 to 16; this is more than two nutations
 
@@ -103,7 +100,7 @@ def exact(t_end: float, rows: int = 1, tilt: float = 0.0, spin: float = OMEGA[1]
 @unwarned()
 def run(method: str, t_end: float = SPAN) -> xr.Dataset:
     """Run the top from the printed initial state; every step of 1e-3 s is recorded."""
-    return integrate(TOP, method, step=STEP, t_end=t_end, angular_velocity=OMEGA)
+    return ph.integrate(TOP, method, step=STEP, t_end=t_end, angular_velocity=OMEGA)
 
 
 def truth() -> xr.Dataset:
@@ -114,9 +111,9 @@ def truth() -> xr.Dataset:
 def centre_of_mass(quantity: str, report_progress: Reporter) -> xr.Dataset:
     """Position (m) or velocity (m/s) of the centre of mass, by both charts and by the power series."""
     report_progress("both charts")
-    values = [point_motion(run(method), CENTRE)[quantity].values for method in CHARTS.values()]
+    values = [ph.runs.point_motion(run(method), CENTRE)[quantity].values for method in CHARTS.values()]
     report_progress(SERIES)
-    R = matrix_from_quaternion(truth().attitude.values)
+    R = ph.rotation.matrix_from_quaternion(truth().attitude.values)
     arm = {"position": np.array(CENTRE), "velocity": np.cross(truth().angular_velocity, CENTRE)}[quantity]
     values.append(np.einsum("tij,tj->ti", R, np.broadcast_to(arm, (len(R), 3))))
     return compared(quantity, values)

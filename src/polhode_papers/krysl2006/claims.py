@@ -9,42 +9,28 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import integrate, rotation
-from polhode.checks import (
-    QUANTITIES,
-    drifts,
-    exact_state,
-    measure_order,
-    state_distance,
-    stepper,
-    symmetry_defect,
-    symplectic_defect,
-)
-from polhode.errors import unwarned
-from polhode.kernel import layout as L
-from polhode.plots.style import COLOURS
-from polhode.runs.initial_state import start_state
-from polhode.systems import free_body, gravitating_bodies, heavy_top
+import polhode as ph
 from polhode_papers import drawing
 from polhode_papers.criteria import at_least, at_most, every, order_is
+from polhode_papers.drawing import COLOURS
 from polhode_papers.krysl2006 import tableaux
 from polhode_papers.krysl2006.common import ALL, by_method
 from polhode_papers.krysl2006.fig01 import BODY as BODY_OF_5_1, INITIAL
-from polhode_papers.measure import relative_energy_error
+from polhode_papers.measure import relative_energy_error, unwarned
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 
 # An asymmetric body with and without torque, and the symmetric top of 5.2, tilted.
 INERTIA, ARM, WEIGHT = (1.0, 1.5, 2.2), (0.1, 0.2, 0.9), 1.0
-FREE, TORQUED = free_body(INERTIA), heavy_top(INERTIA, ARM, WEIGHT)
-TOP = heavy_top((5.0, 5.0, 1.0), (0.0, 0.0, 1.0), 20.0)
+FREE, TORQUED = ph.free_body(INERTIA), ph.heavy_top(INERTIA, ARM, WEIGHT)
+TOP = ph.heavy_top((5.0, 5.0, 1.0), (0.0, 0.0, 1.0), 20.0)
 MASSES = (1.0, 0.5)
-PARTICLES = gravitating_bodies(mass=MASSES)  # a system of interacting particles, for section 2
+PARTICLES = ph.gravitating_bodies(mass=MASSES)  # a system of interacting particles, for section 2
 START_OF_PARTICLES = {
     "position": ((1.0, 0.2, -0.3), (-0.4, 0.5, 0.6)),
     "velocity": ((0.1, 0.7, -0.2), (-0.3, -0.6, 0.4)),
 }
-START = {"attitude": rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)}
-TOP_START = {"attitude": rotation.exp_quaternion((0.3, 0.0, 0.0)), "angular_momentum": (1.0, -2.0, 8.0)}
+START = {"attitude": ph.rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)}
+TOP_START = {"attitude": ph.rotation.exp_quaternion((0.3, 0.0, 0.0)), "angular_momentum": (1.0, -2.0, 8.0)}
 H = 0.4  # step of the one-step measurements: a rotation of some 20 degrees
 EXACT = 1e-13  # per step: equal up to round-off
 KEPT = 1e-12  # over a run: constant up to round-off
@@ -82,7 +68,7 @@ VECTOR_STEPS = ("TRAP", "IMID as printed", "IMID corrected")
 
 def vector_residual(label: str, h: float, a: Any, b: Any) -> float:
     """Residual of a step of ``PARTICLES`` from a to b in equation (4), or in (5) as printed or corrected."""
-    a, b = (np.reshape(x, (2, L.BODY)) for x in (a, b))
+    a, b = (np.reshape(x, (2, 13)) for x in (a, b))
     (u0, p0), (u1, p1) = ((x[:, :3], x[:, 3:6]) for x in (a, b))
     masses = np.array(MASSES)[:, None]
 
@@ -105,42 +91,46 @@ def vector_residual(label: str, h: float, a: Any, b: Any) -> float:
 
 def printed_residual(label: str, h: float, a: Any, b: Any) -> float:
     """Distance of state b from the step the paper's equations give from state a, with the torque of ``TORQUED``."""
-    q0, m0, q1, m1 = (*(x[k] for x in (a, b) for k in (slice(L.ATTITUDE, L.ANGULAR), slice(L.ANGULAR, L.BODY))),)
-    turn: Any = rotation.exp_quaternion
-    multiply: Any = rotation.multiply
-    back: Any = lambda psi, v: rotation.rotate(turn(-np.asarray(psi)), v)  # noqa: E731
-    torque: Any = lambda q: WEIGHT * np.cross(rotation.rotate_inverse(q, (0.0, 0.0, 1.0)), ARM)  # noqa: E731
+    q0, m0, q1, m1 = (x[k] for x in (a, b) for k in (ph.runs.ATTITUDE, ph.runs.ANGULAR_MOMENTUM))
+    turn: Any = ph.rotation.exp_quaternion
+    multiply: Any = ph.rotation.multiply
+    back: Any = lambda psi, v: ph.rotation.rotate(turn(-np.asarray(psi)), v)  # noqa: E731
+    torque: Any = lambda q: WEIGHT * np.cross(ph.rotation.rotate_inverse(q, (0.0, 0.0, 1.0)), ARM)  # noqa: E731
     moments = np.array(INERTIA)
     w0, w1, mean = m0 / moments, m1 / moments, (m0 + m1) / 2
     T0, T1, w = torque(q0), torque(q1), mean / moments
-    psi = rotation.log_quaternion(multiply(rotation.conjugate(q0), q1))
+    psi = ph.rotation.log_quaternion(multiply(ph.rotation.conjugate(q0), q1))
     middle = torque(multiply(q0, turn(psi / 2)))
     rate: Any = lambda m: np.cross(m, m / moments)  # noqa: E731
     two = multiply(turn(h / 2 * w0), turn(h / 2 * w1))  # [krysl2006, eq. 14]
     equations: dict[str, Callable[[], tuple[Any, Any]]] = {
         "TRAP": lambda: (two, m0 + h / 2 * (rate(m0) + T0 + rate(m1) + T1)),
         "IMID": lambda: (turn(h * w), m0 + h * (rate(mean) + torque(multiply(q0, turn(h / 2 * w))))),
-        "TRAPM": lambda: (two, rotation.rotate_inverse(two, m0 + h / 2 * T0) + h / 2 * T1),
+        "TRAPM": lambda: (two, ph.rotation.rotate_inverse(two, m0 + h / 2 * T0) + h / 2 * T1),
         "IMIDM": lambda: (
             turn(h * (back(psi / 2, m0) + h / 2 * middle) / moments), back(psi, m0) + h * back(psi / 2, middle)
         ),
         "SWC1": lambda: (turn(h * w), back(psi, m0) + h * back(psi / 2, middle)),
-        "AKW": lambda: (rotation.cay_quaternion(h * w), m0 + h * rate(mean) + h / 2 * (T0 + T1)),
+        "AKW": lambda: (ph.rotation.cay_quaternion(h * w), m0 + h * rate(mean) + h / 2 * (T0 + T1)),
         "BBTRAP": lambda: (turn(h * w), back(psi, m0 + h / 2 * T0) + h / 2 * T1),
         "BBTRAPWD": lambda: (
-            turn(h / 2 * (rotation.dexpinv(-psi, w1) + w0)), back(psi, m0 + h / 2 * T0) + h / 2 * T1
+            turn(h / 2 * (ph.rotation.dexpinv(-psi, w1) + w0)), back(psi, m0 + h / 2 * T0) + h / 2 * T1
         ),
     }  # fmt: skip
     expected_rotation, expected_momentum = equations[label]()
     expected = b.copy()
-    expected[L.ATTITUDE : L.ANGULAR], expected[L.ANGULAR : L.BODY] = multiply(q0, expected_rotation), expected_momentum
-    return state_distance(expected, b, TORQUED)
+    expected[ph.runs.ATTITUDE], expected[ph.runs.ANGULAR_MOMENTUM] = multiply(q0, expected_rotation), expected_momentum
+    return ph.checks.state_distance(expected, b, TORQUED)
 
 
 @unwarned()
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
-    free, torqued, top = start_state(FREE, **START), start_state(TORQUED, **START), start_state(TOP, **TOP_START)
-    particles = start_state(PARTICLES, **START_OF_PARTICLES)
+    free, torqued, top = (
+        ph.runs.start_state(FREE, **START),
+        ph.runs.start_state(TORQUED, **START),
+        ph.runs.start_state(TOP, **TOP_START),
+    )
+    particles = ph.runs.start_state(PARTICLES, **START_OF_PARTICLES)
     labels = list(ALL)
     report_progress("identities")
 
@@ -149,11 +139,11 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         for moves in (IDENTITIES | VECTOR_IDENTITIES)[name]:
             z, t = y, 0.0
             for method, fraction in moves:
-                z, t = stepper(method, system, z)(z, t, fraction * H), t + fraction * H
+                z, t = ph.checks.stepper(method, system, z)(z, t, fraction * H), t + fraction * H
             ends.append(z)
-        return state_distance(ends[0], ends[1], system)
+        return ph.checks.state_distance(ends[0], ends[1], system)
 
-    drift = np.zeros((2, len(labels), len(QUANTITIES)))
+    drift = np.zeros((2, len(labels), len(ph.checks.QUANTITIES)))
     single: dict[str, list[float]] = {
         name: []
         for name in (
@@ -165,32 +155,39 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             "order",
         )
     }
-    end = exact_state(TORQUED, torqued, 0.3, 1.0)
+    end = ph.checks.exact_state(TORQUED, torqued, 0.3, 1.0)
     for i, (label, method) in enumerate(ALL.items()):
         report_progress(label)
         for k, (system, y, h) in enumerate(((FREE, free, 0.25), (TOP, top, 0.025))):
-            result = drifts(method, system, y, h, 120 if quick else 1200)
-            drift[k, i] = [result[name] for name in QUANTITIES]
-        step = stepper(method, TORQUED, torqued)
+            result = ph.checks.drifts(method, system, y, h, 120 if quick else 1200)
+            drift[k, i] = [result[name] for name in ph.checks.QUANTITIES]
+        step = ph.checks.stepper(method, TORQUED, torqued)
         single["printed_residual"].append(printed_residual(label, H, torqued, step(torqued, 0.0, H)))
-        single["there_and_back"].append(symmetry_defect(method, TORQUED, torqued, t=0.0, h=H))
-        single["order"].append(measure_order(method, TORQUED, torqued, end, t=0.3, span=1.0).order)
+        single["there_and_back"].append(ph.checks.symmetry_defect(method, TORQUED, torqued, t=0.0, h=H))
+        single["order"].append(ph.checks.measure_order(method, TORQUED, torqued, end, t=0.3, span=1.0).order)
         for name, system, y in (("symplectic_free", FREE, free), ("symplectic_torqued", TORQUED, torqued)):
-            single[name].append(symplectic_defect(map_of(method, system, y, H), system, y))
-        half = symplectic_defect(map_of(method, TORQUED, torqued, H / 2), TORQUED, torqued)
+            single[name].append(ph.checks.symplectic_defect(map_of(method, system, y, H), system, y))
+        half = ph.checks.symplectic_defect(map_of(method, TORQUED, torqued, H / 2), TORQUED, torqued)
         single["symplectic_exponent"].append(float(np.log2(single["symplectic_torqued"][-1] / half)))
-    steps_taken = {name: stepper(name, PARTICLES, particles)(particles, 0.0, H) for name in ("trap", "imid")}
+    steps_taken = {name: ph.checks.stepper(name, PARTICLES, particles)(particles, 0.0, H) for name in ("trap", "imid")}
     printed = {
         label: vector_residual(label, H, particles, steps_taken[label.split()[0].lower()]) for label in VECTOR_STEPS
     }
     report_progress("series of TRAPM")
     maps = {"TRAPM": tableaux.trapm, "trapezoid": tableaux.munthe_kaas(np.array([[0, 0], [0.5, 0.5]]), np.full(2, 0.5))}
     misfits = [[tableaux.misfit(order, step) for order in tableaux.TREES] for step in maps.values()]
-    control = symplectic_defect(map_of("mkrk:gauss8", FREE, free, H, 32), FREE, free)
+    control = ph.checks.symplectic_defect(map_of("mkrk:gauss8", FREE, free, H, 32), FREE, free)
     span = 1000.0 if quick else 10_000.0
     report_progress(f"energy of TRAPM and IMIDM, t = {span:g}")
-    energy = [[relative_energy_error(integrate(BODY_OF_5_1, ALL[label], step=h, t_end=span, every=round(STEPS[0] / h),
-               **START_OF_5_1)).values for h in STEPS] for label in OSCILLATING]  # fmt: skip
+    energy = [
+        [
+            relative_energy_error(
+                ph.integrate(BODY_OF_5_1, ALL[name], step=h, t_end=span, every=round(STEPS[0] / h), **START_OF_5_1)
+            ).values
+            for h in STEPS
+        ]
+        for name in OSCILLATING
+    ]
     return xr.Dataset(
         {
             "vector_defect": ("vector_identity", [gap(PARTICLES, particles, name) for name in VECTOR_IDENTITIES]),
@@ -207,7 +204,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         {"oscillating": list(OSCILLATING), "step": list(STEPS), "time": STEPS[0] * np.arange(len(energy[0][0])),
          "vector_identity": list(VECTOR_IDENTITIES), "vector_step": list(VECTOR_STEPS), "series_of": list(maps),
          "series_order": list(tableaux.TREES), "identity": list(IDENTITIES),
-         "method": labels, "quantity": list(QUANTITIES), "equation": ["torque of 5.2", "dexp"]},
+         "method": labels, "quantity": list(ph.checks.QUANTITIES), "equation": ["torque of 5.2", "dexp"]},
         {
             "one-step measurements": f"step {H}, body with moments {INERTIA}, free or as a heavy top",
             "what is kept": f"{120 if quick else 1200} steps of 0.25 (free body) and 0.025 (the top of 5.2)",
@@ -220,14 +217,14 @@ def spatial_torque(attempts: int = 5) -> float:
     """Largest difference between the torque printed in 5.2 and the rate of R Pi in exact motion, over the weight."""
     weights, h, worst = (4 / 5, -1 / 5, 4 / 105, -1 / 280), 1e-3, 0.0
     for k in range(attempts):
-        y = start_state(TOP, **{**TOP_START, "attitude": rotation.exp_quaternion((0.3 + k, -0.7 * k, 0.2))})
+        y = ph.runs.start_state(TOP, **{**TOP_START, "attitude": ph.rotation.exp_quaternion((0.3 + k, -0.7 * k, 0.2))})
 
         def momentum(t: float, y: Any = y) -> Any:
-            z = exact_state(TOP, y, 0.0, t) if t else y
-            return rotation.rotate(z[L.ATTITUDE : L.ANGULAR], z[L.ANGULAR : L.BODY])
+            z = ph.checks.exact_state(TOP, y, 0.0, t) if t else y
+            return ph.rotation.rotate(z[ph.runs.ATTITUDE], z[ph.runs.ANGULAR_MOMENTUM])
 
         rate = sum(w / h * (momentum(n * h) - momentum(-n * h)) for n, w in enumerate(weights, start=1))
-        R = rotation.matrix_from_quaternion(y[L.ATTITUDE : L.ANGULAR])
+        R = ph.rotation.matrix_from_quaternion(y[ph.runs.ATTITUDE])
         worst = max(worst, float(np.abs(rate / 20.0 + np.cross(R[:, 2], (0.0, 0.0, 1.0))).max()))
     return worst
 
@@ -255,7 +252,7 @@ def tangent_of_exp() -> float:
 
 def map_of(method: str, system: Any, y: Any, h: float, substeps: int = 1) -> Callable[[Any], Any]:
     """The map of one step h (in so many substeps) as a function of the state."""
-    take_steps = stepper(method, system, y)
+    take_steps = ph.checks.stepper(method, system, y)
     return lambda z: take_steps(z, 0.0, h / substeps, substeps)
 
 

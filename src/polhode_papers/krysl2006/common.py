@@ -8,9 +8,9 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.plots.style import GREY
-from polhode.systems import soft_wall
+import polhode as ph
 from polhode_papers import criteria, drawing
+from polhode_papers.drawing import GREY
 from polhode_papers.measure import NORMS, attempt, observed_orders, relative_energy_error
 from polhode_papers.study import Check, Finding, Reporter
 
@@ -111,7 +111,11 @@ def soft_wall_runs(quick: bool, report_progress: Reporter) -> xr.Dataset:
     """H/H0 of all methods at the paper's step, with perturbed initial momenta; the physical sign at several steps."""
     if quick in _CACHED_RUNS:
         return _CACHED_RUNS[quick]
-    labels, printed, physical = list(PRINTED), soft_wall(INERTIA, "printed"), soft_wall(INERTIA, "physical")
+    labels, printed, physical = (
+        list(PRINTED),
+        ph.systems.soft_wall(INERTIA, "printed"),
+        ph.systems.soft_wall(INERTIA, "physical"),
+    )
     ratios = np.full((len(labels), STEPS + 1), np.nan)
     starts = range(8 if quick else 64)
     falls, ranges = np.full((2, len(labels), len(starts)), np.nan)

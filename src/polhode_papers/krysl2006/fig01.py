@@ -6,17 +6,13 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import rotation
-from polhode.checks import stepper
-from polhode.kernel import layout as L
-from polhode.runs.initial_state import start_state
-from polhode.systems import free_body
+import polhode as ph
 from polhode_papers.criteria import at_least, at_most, every, ratio_within, within
 from polhode_papers.krysl2006.common import ALL, PRINTED, SLIGHTLY, by_method, convergence_picture, second_order
 from polhode_papers.measure import NORMS, REFERENCE, convergence, whole
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
-BODY = free_body((0.9144, 1.098, 1.66))  # [krysl2006, 5.1]
+BODY = ph.free_body((0.9144, 1.098, 1.66))  # [krysl2006, 5.1]
 INITIAL = {"angular_velocity": (0.45549, 0.82623, 0.03476)}
 T_END = 100.0
 STEPS = (0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125)
@@ -31,12 +27,12 @@ KNOWN = {
 
 def shifted(h: float) -> list[float]:
     """Errors of TRAP in both norms when initial and final states are advanced by half a forward Euler step."""
-    y = start_state(BODY, **INITIAL)
-    half, trapezoid, exact = (stepper(name, BODY, y) for name in ("forward_euler", "trap", REFERENCE[0]))
+    y = ph.runs.start_state(BODY, **INITIAL)
+    half, trapezoid, exact = (ph.checks.stepper(name, BODY, y) for name in ("forward_euler", "trap", REFERENCE[0]))
     n = whole(T_END, h)
     value, truth = half(trapezoid(y, 0.0, h, n), T_END, h / 2), exact(half(y, 0.0, h / 2), 0.0, h, n)
-    R, R_c = (rotation.matrix_from_quaternion(z[L.ATTITUDE : L.ANGULAR]) for z in (value, truth))
-    return [float(np.linalg.norm((value - truth)[L.ANGULAR : L.BODY])), float(np.linalg.norm(R - R_c, 2))]
+    R, R_c = (ph.rotation.matrix_from_quaternion(z[ph.runs.ATTITUDE]) for z in (value, truth))
+    return [float(np.linalg.norm((value - truth)[ph.runs.ANGULAR_MOMENTUM])), float(np.linalg.norm(R - R_c, 2))]
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.algebra.rotation import exp_quaternion
-from polhode.systems import heavy_top
+import polhode as ph
 from polhode_papers.criteria import at_most
 from polhode_papers.krysl2006.common import (
     ALL,
@@ -19,8 +18,8 @@ from polhode_papers.krysl2006.common import (
 from polhode_papers.measure import NORMS, convergence
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 
-TOP = heavy_top(inertia=(5.0, 5.0, 1.0), center_of_mass=(0.0, 0.0, 1.0), weight=20.0)  # [krysl2006, 5.2]
-INITIAL = {"attitude": exp_quaternion((0.05, 0.0, 0.0)), "angular_velocity": (0.0, 0.0, 5.0)}
+TOP = ph.heavy_top(inertia=(5.0, 5.0, 1.0), center_of_mass=(0.0, 0.0, 1.0), weight=20.0)  # [krysl2006, 5.2]
+INITIAL = {"attitude": ph.rotation.exp_quaternion((0.05, 0.0, 0.0)), "angular_velocity": (0.0, 0.0, 5.0)}
 T_END = 20.0
 STEPS = (0.1, 0.05, 0.025, 0.0125, 0.00625, 0.003125, 0.0015625)
 AT = 0.0125  # where methods are compared

@@ -5,14 +5,17 @@ from __future__ import annotations
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.algebra.rotation import exp_quaternion
+import polhode as ph
 from polhode_papers.criteria import at_least
 from polhode_papers.krysl2006.common import ALL, PRINTED, by_method, convergence_picture, second_order
 from polhode_papers.krysl2006.fig02 import TOP
 from polhode_papers.measure import NORMS, convergence
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 
-INITIAL = {"attitude": exp_quaternion((0.3, 0.0, 0.0)), "angular_velocity": (0.0, 0.0, 50.0)}  # [krysl2006, 5.3]
+INITIAL = {
+    "attitude": ph.rotation.exp_quaternion((0.3, 0.0, 0.0)),
+    "angular_velocity": (0.0, 0.0, 50.0),
+}  # [krysl2006, 5.3]
 STEPS = (0.02, 0.01, 0.005, 0.0025, 0.00125, 0.000625, 0.0003125)
 COMPARED = {1.0: 0.005, 20.0: 0.0025}  # final time: the step where methods are compared
 PAIR = ("TRAPM", "IMIDM")

@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.algebra.rotation import dexpinv, exp_quaternion, log_quaternion, multiply, rotate
-from polhode.arguments import Array
+import polhode as ph
 
 TREES = {3: 2, 4: 4}
 """Number of elementary differentials by order."""
@@ -26,34 +25,36 @@ BODIES, STAGES, SWEEPS = 20, 5, 80
 NODES, REACH = 24, 0.4
 """Number of Chebyshev nodes of the polynomial in h that gives the coefficients, and the largest step."""
 
-Map = Callable[[Array, Array, Array], Array]
+Map = Callable[[Any, Any, Any], Any]
 """``(inverse moments, momenta, h) -> rotation vectors`` of one step of free bodies; (..., 3), h (..., 1)."""
 
 
-def munthe_kaas(A: Array, b: Array) -> Map:
+def munthe_kaas(A: Any, b: Any) -> Map:
     """The step of a tableau; the stages, (..., s, 3), are found by fixed-point iteration."""
 
-    def step(j: Array, Pi: Array, h: Array) -> Array:
+    def step(j: Any, Pi: Any, h: Any) -> Any:
         j, Pi, h = j[..., None, :], Pi[..., None, :], h[..., None]
         k = (j * Pi + 0.0 * h) * np.ones((len(b), 1))
         for _ in range(SWEEPS):
             psi = h * (A @ k)
-            k = dexpinv(-psi, j * rotate(exp_quaternion(-psi), Pi))
+            k = ph.rotation.dexpinv(-psi, j * ph.rotation.rotate(ph.rotation.exp_quaternion(-psi), Pi))
         return np.asarray((h * b[:, None] * k).sum(axis=-2))
 
     return step
 
 
-def trapm(j: Array, Pi: Array, h: Array) -> Array:
+def trapm(j: Any, Pi: Any, h: Any) -> Any:
     """The step of TRAPM [krysl2006, 3.6], by fixed-point iteration."""
     psi = 0.0 * h * Pi
     for _ in range(SWEEPS):
-        x = rotate(exp_quaternion(-psi), Pi)
-        psi = log_quaternion(multiply(exp_quaternion(h / 2 * j * Pi), exp_quaternion(h / 2 * j * x)))
+        x = ph.rotation.rotate(ph.rotation.exp_quaternion(-psi), Pi)
+        psi = ph.rotation.log_quaternion(
+            ph.rotation.multiply(ph.rotation.exp_quaternion(h / 2 * j * Pi), ph.rotation.exp_quaternion(h / 2 * j * x))
+        )
     return psi
 
 
-def coefficients(order: int, step: Map, j: Array, Pi: Array) -> Array:
+def coefficients(order: int, step: Map, j: Any, Pi: Any) -> Any:
     """Coefficient of h^order for several bodies, (3 bodies,), by interpolation at Chebyshev nodes."""
     nodes = np.cos((2 * np.arange(NODES) + 1) / (2 * NODES) * np.pi)
     values = step(j, Pi, REACH * nodes[:, None, None]).reshape(NODES, -1)

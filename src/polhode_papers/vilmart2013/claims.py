@@ -11,51 +11,37 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 from scipy.integrate import solve_ivp
 
-from polhode.algebra import elliptic, rotation
-from polhode.checks import stepper
-from polhode.plots.style import GREEN, VERMILION
-from polhode.runs.initial_state import start_state
-from polhode.systems import heavy_top
+import polhode as ph
 from polhode_papers import criteria, drawing
+from polhode_papers.drawing import GREEN, VERMILION
 from polhode_papers.study import Claim, Figure, Finding, Reporter
-from polhode_papers.vilmart2013 import printed
-from polhode_papers.vilmart2013.common import (
-    BOOK,
-    EXACT,
-    START,
-    STATE,
-    Y0,
-    as_matrix,
-    body_map,
-    casimir_and_energy,
-    distance,
-)
+from polhode_papers.vilmart2013 import common, printed
 
 I, H = np.array([1.0, 1.5, 2.2]), 0.4  # a body with d_k of similar size, and the step of the one-step measurements
 MOMENTS = tuple(I)
 D = np.diag(I.sum() / 2 - I)
-y, Q = STATE
+y, Q = common.STATE
 OMEGA = printed.hat(y / I)
-ROUND_3, ROUND_1 = np.array(Y0), np.array([0.9, 0.2, -0.3])  # momenta of the two cases of algorithm 1
+ROUND_3, ROUND_1 = np.array(common.Y0), np.array([0.9, 0.2, -0.3])  # momenta of the two cases of algorithm 1
 
 
 def rattle_free() -> float:
-    return distance(printed.rattle(np.zeros_like, I)(y, Q, H), body_map("dmv2", MOMENTS)(y, Q, H))
+    return common.distance(printed.rattle(np.zeros_like, I)(y, Q, H), common.body_map("dmv2", MOMENTS)(y, Q, H))
 
 
 def rattle_top() -> float:
     """For U = Q33: RATTLE against half a kick, a DMV step, half a kick."""
-    top = heavy_top(MOMENTS, (0.0, 0.0, 1.0), 1.0)
-    state = start_state(top, **START)
+    top = ph.heavy_top(MOMENTS, (0.0, 0.0, 1.0), 1.0)
+    state = ph.runs.start_state(top, **common.START)
     gradient = np.zeros((3, 3))
     gradient[2, 2] = 1.0
-    composed = as_matrix(stepper("v2/dmv2", top, state)(state, 0.0, H))
-    return distance(printed.rattle(lambda Q: gradient, I)(y, Q, H), composed)
+    composed = common.as_matrix(ph.checks.stepper("v2/dmv2", top, state)(state, 0.0, H))
+    return common.distance(printed.rattle(lambda Q: gradient, I)(y, Q, H), composed)
 
 
 def rattle_keeps() -> float:
     y1, Q1 = printed.rattle(np.zeros_like, I)(y, Q, H)
-    changes = np.subtract(casimir_and_energy(y1, I), casimir_and_energy(y, I))
+    changes = np.subtract(common.casimir_and_energy(y1, I), common.casimir_and_energy(y, I))
     return float(max(np.abs(Q1 @ y1 - Q @ y).max(), np.abs(changes).max()))
 
 
@@ -66,23 +52,27 @@ def cayley(sign: float) -> float:
 
 
 def midpoint_rule() -> float:
-    y1, _ = body_map("implicit_midpoint", MOMENTS)(y, Q, H)
+    y1, _ = common.body_map("implicit_midpoint", MOMENTS)(y, Q, H)
     mean = (y + y1) / 2
     return float(np.abs(y1 - y - H * np.cross(mean, mean / I)).max())
 
 
 def without_alpha() -> float:
-    return distance(printed.algorithm_3(H, y, Q, 1.0 / I, alpha=False), body_map("implicit_midpoint", MOMENTS)(y, Q, H))
+    return common.distance(
+        printed.algorithm_3(H, y, Q, 1.0 / I, alpha=False), common.body_map("implicit_midpoint", MOMENTS)(y, Q, H)
+    )
 
 
 def same_as_akw() -> float:
-    return distance(printed.algorithm_3(H, y, Q, 1.0 / I, alpha=False), body_map("akw", MOMENTS)(y, Q, H))
+    return common.distance(printed.algorithm_3(H, y, Q, 1.0 / I, alpha=False), common.body_map("akw", MOMENTS)(y, Q, H))
 
 
 def momentum(formula: Callable[..., Any], start: Any) -> float:
     """Largest error of a formula for the momentum, over times from a tenth of a period to several periods."""
-    exact = body_map("exact", BOOK)
-    return max(float(np.abs(formula(start, BOOK, t) - exact(start, Q, t)[0]).max()) for t in (-3.0, 0.8, 2.5, 30.0))
+    exact = common.body_map("exact", common.BOOK)
+    return max(
+        float(np.abs(formula(start, common.BOOK, t) - exact(start, Q, t)[0]).max()) for t in (-3.0, 0.8, 2.5, 30.0)
+    )
 
 
 def kinetic(factor: float) -> float:
@@ -109,7 +99,7 @@ def quaternion() -> float:
     a = np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) / angle * y])
     parts = [np.array([c, -s, 0.0, 0.0]), np.array([c, 0.0, 0.0, -s]), a]
     turns = [printed.exp([-0.7, 0.0, 0.0]), printed.exp([0.0, 0.0, -0.7]), printed.exp(y)]
-    whole = rotation.multiply(rotation.multiply(*parts[:2]), parts[2])
+    whole = ph.rotation.multiply(ph.rotation.multiply(*parts[:2]), parts[2])
     turns.append(turns[0] @ turns[1] @ turns[2])
     return float(np.abs([matrix(p) - turn for p, turn in zip((*parts, whole), turns, strict=True)]).max())
 
@@ -119,16 +109,16 @@ def by_agm() -> float:
     results = []
     for m in (0.1, 0.5, 0.9, 1.0 - 1e-6):
         for u in (-3.0, 0.3, 1.7, 12.0):
-            results.append(np.subtract(printed.jacobi_by_agm(u, m), elliptic.jacobi(u, 1.0 - m)[:3]))
+            results.append(np.subtract(printed.jacobi_by_agm(u, m), ph.algebra.elliptic.jacobi(u, 1.0 - m)[:3]))
     return float(np.abs(results).max())
 
 
 def amplitudes() -> float:
     """k1, k2, k3 of random momenta against functions of C and H alone."""
-    (I1, I2, I3), worst = BOOK, 0.0
+    (I1, I2, I3), worst = common.BOOK, 0.0
     c1 = I1 * (I3 - I2) / (I2 * (I3 - I1))
     for v in np.random.default_rng(0).normal(size=(50, 3)):
-        C, energy = casimir_and_energy(v, BOOK)
+        C, energy = common.casimir_and_energy(v, common.BOOK)
         first, third = I1 * (2 * I3 * energy - 2 * C) / (I3 - I1), I3 * (2 * C - 2 * I1 * energy) / (I3 - I1)
         squares = (v[0] ** 2 + c1 * v[1] ** 2, v[0] ** 2 / c1 + v[1] ** 2, (1 - c1) * v[1] ** 2 + v[2] ** 2)
         worst = max(worst, float(np.abs(np.subtract(squares, (first, first / c1, third))).max()))  # footnote 3
@@ -140,7 +130,7 @@ def half_angle() -> float:
     worst = 0.0
     for q in np.random.default_rng(1).normal(size=(50, 4)):
         q = np.copysign(1.0, q[0]) * q / np.linalg.norm(q)
-        turn = np.array(rotation.matrix_from_quaternion(q))
+        turn = np.array(ph.rotation.matrix_from_quaternion(q))
         sine = np.linalg.norm([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]) / 2
         apart = np.linalg.norm(q[1:]) * (1 + (np.trace(turn) - 1) / 2) - q[0] * sine  # no quotient: q0 may be small
         worst = max(worst, abs(float(apart)), float(np.abs(turn @ q[1:] - q[1:]).max()))
@@ -155,7 +145,7 @@ def structure(v: Any) -> Any:
 
 def euler_as_lie_poisson() -> float:
     """Rate of the exact motion, by differences of order 8, against B(y) grad H(y)."""
-    exact, h = body_map("exact", MOMENTS), 0.01
+    exact, h = common.body_map("exact", MOMENTS), 0.01
     weights = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
     rate = sum(w / h * (exact(y, Q, k * h)[0] - exact(y, Q, -k * h)[0]) for k, w in enumerate(weights, start=1))
     return float(np.abs(rate - structure(y) @ (y / I)).max())
@@ -275,15 +265,15 @@ def reduced_motion(slope: Callable[[Any], Any]) -> tuple[Any, Any]:
 
 
 def equivalent() -> float:
-    return distance(constrained_motion(gradient), reduced_motion(gradient))
+    return common.distance(constrained_motion(gradient), reduced_motion(gradient))
 
 
 def equivalent_to_the_top() -> float:
     """Distance of (7) and (8) from the library's heavy top, for U = Q33."""
-    top = heavy_top(MOMENTS, (0.0, 0.0, 1.0), 1.0)
-    state = start_state(top, **START)
-    library = as_matrix(stepper("mkrk:gauss8", top, state)(state, 0.0, SPAN / 200, 200))
-    return max(distance(constrained_motion(weight), library), distance(reduced_motion(weight), library))
+    top = ph.heavy_top(MOMENTS, (0.0, 0.0, 1.0), 1.0)
+    state = ph.runs.start_state(top, **common.START)
+    library = common.as_matrix(ph.checks.stepper("mkrk:gauss8", top, state)(state, 0.0, SPAN / 200, 200))
+    return max(common.distance(constrained_motion(weight), library), common.distance(reduced_motion(weight), library))
 
 
 RESIDUALS: dict[str, Callable[[], float]] = {
@@ -329,7 +319,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     for name, residual in RESIDUALS.items():
         report_progress(name)
         results.append(residual())
-    counts = [printed.fixed_point(h, np.array(Y0), 1.0 / np.array(BOOK))[3] for h in TURNS]
+    counts = [printed.fixed_point(h, np.array(common.Y0), 1.0 / np.array(common.BOOK))[3] for h in TURNS]
     return xr.Dataset(
         {"residual": ("equation", results), "iterations": ("step", counts)},
         {"equation": list(RESIDUALS), "step": list(TURNS)},
@@ -339,7 +329,9 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, ((ax,),) = drawing.canvas(1, 1, width=8.0)
     sizes = np.maximum(np.nan_to_num(data.residual.values, nan=10.0), 1e-17)
-    ax.barh(np.arange(sizes.size), sizes, color=[GREEN if x < EXACT * 10 else VERMILION for x in sizes], height=0.6)
+    ax.barh(
+        np.arange(sizes.size), sizes, color=[GREEN if x < common.EXACT * 10 else VERMILION for x in sizes], height=0.6
+    )
     ax.set_xscale("log")
     ax.set_xlim(1e-17, 100)
     ax.set_yticks(np.arange(sizes.size), data.equation.values)
@@ -348,7 +340,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     return {"claims": picture}
 
 
-def hold(*names: str, bound: float = EXACT, corrected: Sequence[str] = ()) -> Callable[[xr.Dataset], Finding]:
+def hold(*names: str, bound: float = common.EXACT, corrected: Sequence[str] = ()) -> Callable[[xr.Dataset], Finding]:
     """Judge whether these equations hold to round-off, and the ``corrected`` ones for misprints."""
 
     def judge(data: xr.Dataset) -> Finding:

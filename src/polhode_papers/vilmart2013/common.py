@@ -14,20 +14,14 @@ import numpy as np
 import xarray as xr
 from scipy.special import ellipk
 
-from polhode import rotation
-from polhode.checks import stepper
-from polhode.errors import PolhodeError
-from polhode.kernel import layout as L
-from polhode.runs.initial_state import start_state
-from polhode.systems import free_body
-from polhode.trajectory.convergence import observed_order
+import polhode as ph
 
 BOOK = (0.376, 0.627, 1.0)  # [vilmart2013, fig. 1]
-BODY_OF_FIG_1 = free_body(BOOK)
+BODY_OF_FIG_1 = ph.free_body(BOOK)
 Y0 = (0.3, 0.6, -0.8)  # the paper's momentum (0, 0.6, -0.8), moved away from the special case y1 = 0
-Q0 = rotation.exp_quaternion((0.3, 0.1, 0.2))
+Q0 = ph.rotation.exp_quaternion((0.3, 0.1, 0.2))
 START: dict[str, Any] = {"attitude": Q0, "angular_momentum": Y0}
-STATE = np.array(Y0), np.array(rotation.matrix_from_quaternion(Q0))
+STATE = np.array(Y0), np.array(ph.rotation.matrix_from_quaternion(Q0))
 
 EXACT = 1e-13  # per step: equal up to round-off
 KEPT, BROKEN = (
@@ -41,7 +35,7 @@ Map = Callable[[Any, Any, float], tuple[Any, Any]]
 
 def as_matrix(state: Any) -> tuple[Any, Any]:
     """Body angular momentum and rotation matrix of a state."""
-    return state[L.ANGULAR : L.BODY].copy(), np.array(rotation.matrix_from_quaternion(state[L.ATTITUDE : L.ANGULAR]))
+    return state[ph.runs.ANGULAR_MOMENTUM].copy(), np.array(ph.rotation.matrix_from_quaternion(state[ph.runs.ATTITUDE]))
 
 
 def distance(a: tuple[Any, Any], b: tuple[Any, Any]) -> float:
@@ -52,11 +46,11 @@ def distance(a: tuple[Any, Any], b: tuple[Any, Any]) -> float:
 @cache
 def body_map(method: str, I: tuple[float, ...]) -> Map:
     """One step of a polhode method for the free body with these moments, as a map of momentum and matrix."""
-    system = free_body(I)
-    take_steps = stepper(method, system, start_state(system, **START))
+    system = ph.free_body(I)
+    take_steps = ph.checks.stepper(method, system, ph.runs.start_state(system, **START))
 
     def step(y: Any, Q: Any, h: float) -> tuple[Any, Any]:
-        state = start_state(system, attitude=rotation.quaternion_from_matrix(Q), angular_momentum=y)
+        state = ph.runs.start_state(system, attitude=ph.rotation.quaternion_from_matrix(Q), angular_momentum=y)
         return as_matrix(take_steps(state, 0.0, h))
 
     return step
@@ -75,7 +69,7 @@ def ladder(maps: Mapping[str, Map], start: Any, end: Any, span: float, steps: Se
     def error(step: Map, n: int) -> float:
         try:
             return distance(repeated(step, start[0], start[1], span, n), end)
-        except PolhodeError:
+        except ph.errors.PolhodeError:
             return nan
 
     errors = [[error(step, n) for n in steps] for step in maps.values()]
@@ -86,7 +80,7 @@ def orders(errors: xr.DataArray) -> dict[str, float]:
     """Observed order of every method; the slope over all steps where the errors are never asymptotic."""
     results = {}
     for label, line in zip(map(str, errors.method.values), errors.values, strict=True):
-        order = observed_order(errors.step.values, line, 1e-14)
+        order = ph.trajectory.convergence.observed_order(errors.step.values, line, 1e-14)
         whole = np.polyfit(np.log(errors.step.values), np.log(line), 1)[0]
         results[label] = float(whole if np.isnan(order) else order)
     return results

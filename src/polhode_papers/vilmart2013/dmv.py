@@ -6,24 +6,11 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import integrate
+import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.measure import relative_energy_error
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
-from polhode_papers.vilmart2013 import pictures, printed
-from polhode_papers.vilmart2013.common import (
-    BODY_OF_FIG_1,
-    BOOK,
-    START,
-    STATE,
-    Y0,
-    body_map,
-    ladder,
-    named,
-    orders,
-    period,
-    tolerance,
-)
+from polhode_papers.vilmart2013 import common, pictures, printed
 
 SPAN, STEPS, ORDERS = 10.0, (24, 30, 40, 60, 80, 160, 320), (2, 4, 6, 8, 10)
 KEPT = {f"dmv{p}": p for p in ORDERS}
@@ -33,16 +20,16 @@ STEP, PERIODS = 0.1, 1000
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("orders")
-    maps = {name: body_map(name, BOOK) for name in KEPT}
-    maps |= {f"order {p}, {form}": printed.algorithm_4(form, p, BOOK) for form in ("printed", "corrected")
+    maps = {name: common.body_map(name, common.BOOK) for name in KEPT}
+    maps |= {f"order {p}, {form}": printed.algorithm_4(form, p, common.BOOK) for form in ("printed", "corrected")
              for p in (4, 6, 8)}  # fmt: skip
-    errors = ladder(maps, STATE, body_map("exact", BOOK)(*STATE, SPAN), SPAN, STEPS)
-    T = period(BOOK, Y0)
+    errors = common.ladder(maps, common.STATE, common.body_map("exact", common.BOOK)(*common.STATE, SPAN), SPAN, STEPS)
+    T = common.period(common.BOOK, common.Y0)
     n = round((PERIODS / 20 if quick else PERIODS) * T / STEP)
     runs = {}
     for name in (*KEPT, *COMPARED):
         report_progress(f"{n} steps of {name}")
-        ds = integrate(BODY_OF_FIG_1, name, step=STEP, steps=n, every=n // 500, **START)
+        ds = ph.integrate(common.BODY_OF_FIG_1, name, step=STEP, steps=n, every=n // 500, **common.START)
         Qy, C = ds.angular_momentum_space, (ds.angular_momentum**2).sum("axis")
         H = np.abs(relative_energy_error(ds))
         runs[name] = [H, np.abs(C / C[0] - 1.0), np.sqrt(((Qy - Qy[0]) ** 2).sum(Qy.dims[1]))]
@@ -68,7 +55,9 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 def order_check(data: xr.Dataset, name: str, order: int) -> Check:
     """Check the order of a map; the tolerance is larger for high orders, which have few steps above round-off."""
-    return criteria.order_within(data.step, data.error.sel({"method": name}), order, tolerance(order), floor=1e-13)
+    return criteria.order_within(
+        data.step, data.error.sel({"method": name}), order, common.tolerance(order), floor=1e-13
+    )
 
 
 def powers(data: xr.Dataset) -> Finding:
@@ -77,20 +66,20 @@ def powers(data: xr.Dataset) -> Finding:
         for form in ("printed", "corrected")
     }
     corrected = {f"{name}, with h^(2k) in the k-th term": check for name, check in checks["corrected"].items()}
-    measured = orders(data.error)
+    measured = common.orders(data.error)
     return Finding(checks["printed"], {"orders, every term with h^2": {
         str(p): measured[f"order {p}, printed"] for p in (4, 6, 8)
     }}, corrected)  # fmt: skip
 
 
 def high(data: xr.Dataset) -> Finding:
-    measured = orders(data.error)
+    measured = common.orders(data.error)
     parts = {name: order_check(data, name, p) for name, p in KEPT.items()}
     return Finding(parts, {"order": {name: measured[name] for name in KEPT}})
 
 
 def invariants(data: xr.Dataset) -> Finding:
-    worst = {str(q): named(data.change.sel(quantity=q).max("time")) for q in data["quantity"].values}
+    worst = {str(q): common.named(data.change.sel(quantity=q).max("time")) for q in data["quantity"].values}
     parts = {
         f"{q} is constant": criteria.every({name: row[name] for name in KEPT}, lambda x: criteria.at_most(x, 1e-12))
         for q, row in worst.items()

@@ -8,8 +8,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import integrate
-from polhode.algebra.rotation import matrix_from_quaternion
+import polhode as ph
 from polhode_papers import criteria
 from polhode_papers.measure import relative_energy_error
 from polhode_papers.study import Claim, Figure, Finding, Reporter
@@ -25,11 +24,14 @@ BOUNDS = {"axes": 1e-12, "y": 1e-12, "Qy": 1e-13, "H": 1e-13}
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("preprocessed DMV of order 10")
-    ds = integrate(BODY_OF_FIG_1, "dmv10", step=STEP, t_end=T_END, **INITIAL)
-    truth = integrate(BODY_OF_FIG_1, "exact", step=T_END, t_end=T_END, t_eval=ds.time.values, **INITIAL)
-    axes, exact = matrix_from_quaternion(ds.attitude.values), matrix_from_quaternion(truth.attitude.values)
+    ds = ph.integrate(BODY_OF_FIG_1, "dmv10", step=STEP, t_end=T_END, **INITIAL)
+    truth = ph.integrate(BODY_OF_FIG_1, "exact", step=T_END, t_end=T_END, t_eval=ds.time.values, **INITIAL)
+    axes, exact = (
+        ph.rotation.matrix_from_quaternion(ds.attitude.values),
+        ph.rotation.matrix_from_quaternion(truth.attitude.values),
+    )
     T = period(BOOK, INITIAL["angular_momentum"])
-    round_trip = integrate(BODY_OF_FIG_1, "exact", step=T, steps=1, **INITIAL).isel(time=-1)
+    round_trip = ph.integrate(BODY_OF_FIG_1, "exact", step=T, steps=1, **INITIAL).isel(time=-1)
     moved = float(np.abs(round_trip.angular_momentum - INITIAL["angular_momentum"]).max())
     return xr.Dataset(
         {

@@ -19,13 +19,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from polhode import rotation
-from polhode.checks import exact_state, quantities, state_distance, stepper, symplectic_defect
-from polhode.errors import PolhodeError
-from polhode.kernel import layout as L
-from polhode.methods import FLOW_NAMES, METHODS
-from polhode.runs.initial_state import start_state
-from polhode.trajectory.convergence import observed_order
+import polhode as ph
 from polhode_papers import criteria
 from polhode_papers.study import Check, Reporter
 from polhode_papers.vilmart2013.common import BODY_OF_FIG_1, BROKEN, KEPT, START, Map, as_matrix, tolerance
@@ -37,14 +31,18 @@ COLUMNS = ("Qy", "C", "H", "Poisson", "symplectic")
 INVARIANTS = {"Qy": "spatial_momentum", "C": "momentum_length", "H": "energy"}
 TABLEAUX = ("mkrk", "mkrk:gauss4", "mkrk:gauss4:cayley", "mkrk:gauss8")
 GROUPS = {
-    **dict.fromkeys((*FLOW_NAMES, "lgvi"), "other free rotations"),
-    **{name: "one-step methods of Krysl's paper and others" for name, row in METHODS.items() if row.family == "krysl"},
+    **dict.fromkeys((*ph.methods.FLOW_NAMES, "lgvi"), "other free rotations"),
+    **{
+        name: "one-step methods of Krysl's paper and others"
+        for name, row in ph.methods.METHODS.items()
+        if row.family == "krysl"
+    },
     **dict.fromkeys(("bbtrapwd", *TABLEAUX), "Munthe-Kaas methods"),
-    **{name: "products of exponentials" for name, row in METHODS.items() if row.family == "commutator_free"},
+    **{name: "products of exponentials" for name, row in ph.methods.METHODS.items() if row.family == "commutator_free"},
     "taylor8": "Taylor methods",  # higher orders are accurate to round-off at these steps
 }
 METHODS_MEASURED = tuple(GROUPS)
-SPLITTINGS = tuple(name for name, row in METHODS.items() if row.family == "splitting" and name not in GROUPS)
+SPLITTINGS = tuple(name for name, row in ph.methods.METHODS.items() if row.family == "splitting" and name not in GROUPS)
 """All other splittings; their free rotations are exact by default."""
 
 STEPS = (0.1, 0.2, 0.4)
@@ -68,10 +66,10 @@ def poisson_defect(take_steps: Any, y: Any, h: float) -> float:
                 ends = []
                 for side in (1.0, -1.0):
                     perturbed = y.copy()
-                    perturbed[L.ANGULAR + c] += side * (n + 1) * size
-                    ends.append(take_steps(perturbed, 0.0, h)[L.ANGULAR : L.BODY])
+                    perturbed[ph.runs.ANGULAR_MOMENTUM][c] += side * (n + 1) * size
+                    ends.append(take_steps(perturbed, 0.0, h)[ph.runs.ANGULAR_MOMENTUM])
                 D[:, c] += weight / size * (ends[0] - ends[1])
-        before, after = rotation.hat(y[L.ANGULAR : L.BODY]), rotation.hat(end[L.ANGULAR : L.BODY])
+        before, after = ph.rotation.hat(y[ph.runs.ANGULAR_MOMENTUM]), ph.rotation.hat(end[ph.runs.ANGULAR_MOMENTUM])
         results.append(float(np.abs(D @ before @ D.T - after).max()))
     return min(results)
 
@@ -81,9 +79,10 @@ def influence_of_Q(take_steps: Any, y: Any, h: float) -> float:
     end, largest = take_steps(y, 0.0, h), 0.0
     for turn in ((1.0, 0.0, 0.0), (0.4, -2.0, 0.7)):
         rotated = y.copy()
-        rotated[L.ATTITUDE : L.ANGULAR] = rotation.multiply(rotation.exp_quaternion(turn), y[L.ATTITUDE : L.ANGULAR])
+        rotated[ph.runs.ATTITUDE] = ph.rotation.multiply(ph.rotation.exp_quaternion(turn), y[ph.runs.ATTITUDE])
         largest = max(
-            largest, float(np.abs(take_steps(rotated, 0.0, h)[L.ANGULAR : L.BODY] - end[L.ANGULAR : L.BODY]).max())
+            largest,
+            float(np.abs(take_steps(rotated, 0.0, h)[ph.runs.ANGULAR_MOMENTUM] - end[ph.runs.ANGULAR_MOMENTUM]).max()),
         )
     return largest
 
@@ -99,8 +98,8 @@ def errors_of(take_steps: Advance, system: Any, y: Any, end: Any) -> Any:
     result = np.full(len(LADDER), np.nan)
     for k, n in enumerate(LADDER):
         try:
-            result[k] = state_distance(take_steps(y, 0.0, SPAN / n, n), end, system)
-        except PolhodeError:
+            result[k] = ph.checks.state_distance(take_steps(y, 0.0, SPAN / n, n), end, system)
+        except ph.errors.PolhodeError:
             continue
         if result[k] < FLOOR:
             break
@@ -110,8 +109,8 @@ def errors_of(take_steps: Advance, system: Any, y: Any, end: Any) -> Any:
 def exact(take_steps: Advance, system: Any, y: Any, end: Any) -> float:
     """Error of one step over the whole span; infinite if it fails."""
     try:
-        return state_distance(take_steps(y, 0.0, SPAN), end, system)
-    except PolhodeError:
+        return ph.checks.state_distance(take_steps(y, 0.0, SPAN), end, system)
+    except ph.errors.PolhodeError:
         return inf
 
 
@@ -119,7 +118,7 @@ def observed(errors: Any, one_step: float) -> float:
     """Observed order, infinite for an exact flow; the expected order is not used."""
     if one_step < FLOOR:
         return inf
-    return observed_order(SPAN / np.array(LADDER), errors, FLOOR)
+    return ph.trajectory.convergence.observed_order(SPAN / np.array(LADDER), errors, FLOOR)
 
 
 def drifts(take_steps: Advance, system: Any, y: Any, h: float, steps: int) -> dict[str, float]:
@@ -128,9 +127,9 @@ def drifts(take_steps: Advance, system: Any, y: Any, h: float, steps: int) -> di
     try:
         for k in range(steps):
             states.append(take_steps(states[-1], k * h, h))
-    except PolhodeError:
+    except ph.errors.PolhodeError:
         return dict.fromkeys(INVARIANTS.values(), inf)
-    value = quantities(system, np.array(states), h)
+    value = ph.checks.quantities(system, np.array(states), h)
     sizes = {name: np.abs(value[name]) for name in INVARIANTS.values()}
     return {
         name: float(np.abs(value[name] - value[name][0]).max() / max(1.0, size[0].max()))
@@ -145,15 +144,15 @@ def as_states(step: Map) -> Advance:
         m, Q = as_matrix(y)
         for _ in range(n):
             m, Q = step(m, Q, h)
-        return start_state(BODY_OF_FIG_1, attitude=rotation.quaternion_from_matrix(Q), angular_momentum=m)
+        return ph.runs.start_state(BODY_OF_FIG_1, attitude=ph.rotation.quaternion_from_matrix(Q), angular_momentum=m)
 
     return take_steps
 
 
 def measure(maps: Mapping[str, Advance], steps_of_run: int, report_progress: Reporter) -> xr.Dataset:
     """Defects of maps over (method, column, step), their errors and orders."""
-    system, y = BODY_OF_FIG_1, start_state(BODY_OF_FIG_1, **START)
-    end = exact_state(system, y, 0.0, SPAN)
+    system, y = BODY_OF_FIG_1, ph.runs.start_state(BODY_OF_FIG_1, **START)
+    end = ph.checks.exact_state(system, y, 0.0, SPAN)
     defects = np.zeros((len(maps), len(COLUMNS), len(STEPS)))
     order, one_step, influence = np.zeros((3, len(maps)))
     errors = np.zeros((len(maps), len(LADDER)))
@@ -166,7 +165,7 @@ def measure(maps: Mapping[str, Advance], steps_of_run: int, report_progress: Rep
             drift = drifts(take_steps, system, y, h, steps_of_run)
             defects[i, :3, j] = [drift[name] for name in INVARIANTS.values()]
             defects[i, 3, j] = poisson_defect(take_steps, y, h)
-            defects[i, 4, j] = symplectic_defect(partial(after, take_steps, h), system, y)
+            defects[i, 4, j] = ph.checks.symplectic_defect(partial(after, take_steps, h), system, y)
     return xr.Dataset(
         {
             "defect": (("method", "column", "step"), defects), "error": (("method", "rung"), errors),
@@ -179,8 +178,8 @@ def measure(maps: Mapping[str, Advance], steps_of_run: int, report_progress: Rep
 
 def methods_as_maps(methods: Sequence[str]) -> dict[str, Advance]:
     """Steps of polhode methods for the body of figure 1, by name."""
-    y = start_state(BODY_OF_FIG_1, **START)
-    return {label: stepper(label, BODY_OF_FIG_1, y) for label in methods}
+    y = ph.runs.start_state(BODY_OF_FIG_1, **START)
+    return {label: ph.checks.stepper(label, BODY_OF_FIG_1, y) for label in methods}
 
 
 def ticks(data: xr.Dataset) -> xr.DataArray:

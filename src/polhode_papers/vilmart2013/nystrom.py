@@ -13,28 +13,13 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import rotation
-from polhode.checks import stepper
-from polhode.runs.initial_state import start_state
-from polhode.systems import heavy_top
+import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
-from polhode_papers.vilmart2013 import pictures, printed
-from polhode_papers.vilmart2013.common import (
-    EXACT,
-    STATE,
-    Map,
-    as_matrix,
-    body_map,
-    casimir_and_energy,
-    ladder,
-    named,
-    orders,
-    tolerance,
-)
+from polhode_papers.vilmart2013 import common, pictures, printed
 
 MOMENTS = (1.0, 1.5, 2.2)
-TOP = heavy_top(MOMENTS, (0.0, 0.0, 1.0), 1.0)  # weight times distance 1: U = Q33
+TOP = ph.heavy_top(MOMENTS, (0.0, 0.0, 1.0), 1.0)  # weight times distance 1: U = Q33
 SPAN, STEPS = 2.0, (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 FORMS = {"V as printed": "printed", "V left out": "left out", "V corrected": "corrected"}
 CLASSICAL = {"rkn4_6b": 4, "rkn6_14a": 6, "rkn8_17": 8}  # designed for second-order equations
@@ -43,23 +28,23 @@ LIBRARY = ("nystrom4_v", *CLASSICAL, *STRANG)
 REFERENCE, REFERENCE_STEPS = "mkrk:gauss8", 400
 
 
-def top_map(method: str) -> Map:
+def top_map(method: str) -> common.Map:
     """One step of a polhode method for the heavy top, as a map of momentum and matrix."""
 
     def of_state(y: object, Q: object) -> object:
-        return start_state(TOP, attitude=rotation.quaternion_from_matrix(Q), angular_momentum=y)  # type: ignore[arg-type]
+        return ph.runs.start_state(TOP, attitude=ph.rotation.quaternion_from_matrix(Q), angular_momentum=y)  # type: ignore[arg-type]
 
-    take_steps = stepper(method, TOP, of_state(*STATE))
-    return lambda y, Q, h: as_matrix(take_steps(of_state(y, Q), 0.0, h))
+    take_steps = ph.checks.stepper(method, TOP, of_state(*common.STATE))
+    return lambda y, Q, h: common.as_matrix(take_steps(of_state(y, Q), 0.0, h))
 
 
 def brackets() -> dict[str, float]:
     """Residuals of the paper's statements about brackets."""
-    (y, Q), I = STATE, np.array(MOMENTS)
-    free = body_map("exact", MOMENTS)
+    (y, Q), I = common.STATE, np.array(MOMENTS)
+    free = common.body_map("exact", MOMENTS)
 
     def T(t: float, y: object = y) -> float:
-        return casimir_and_energy(printed.kick_U(y, Q, t), I)[1]
+        return common.casimir_and_energy(printed.kick_U(y, Q, t), I)[1]
 
     def second(f: object, t: float) -> float:
         return (f(t) - 2 * f(0.0) + f(-t)) / t**2  # type: ignore[operator, no-any-return]
@@ -76,16 +61,16 @@ def brackets() -> dict[str, float]:
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
-    free = body_map("exact", MOMENTS)
+    free = common.body_map("exact", MOMENTS)
     maps = {label: printed.nystrom(form, free, MOMENTS) for label, form in FORMS.items()}
     maps |= {name: top_map(name) for name in LIBRARY}
-    end = STATE
+    end = common.STATE
     report_progress("reference")
     reference = top_map(REFERENCE)
     for _ in range(REFERENCE_STEPS):
         end = reference(*end, SPAN / REFERENCE_STEPS)
     report_progress("heavy top")
-    errors = ladder(maps, STATE, end, SPAN, STEPS)
+    errors = common.ladder(maps, common.STATE, end, SPAN, STEPS)
     result = brackets()
     return xr.Dataset(
         {"error": errors, "bracket": ("of", list(result.values()))}, {"of": list(result)},
@@ -106,7 +91,7 @@ def order_checks(data: xr.Dataset, expected: Mapping[str, int]) -> dict[str, Che
     """Checks of the order of every map."""
     return {
         f"{name}: order {p}": criteria.order_within(
-            data.step, data.error.sel({"method": name}), p, tolerance(p), floor=1e-13
+            data.step, data.error.sel({"method": name}), p, common.tolerance(p), floor=1e-13
         )
         for name, p in expected.items()
     }
@@ -115,28 +100,28 @@ def order_checks(data: xr.Dataset, expected: Mapping[str, int]) -> dict[str, Che
 def modified(data: xr.Dataset) -> Finding:
     printed, *others = order_checks(data, dict.fromkeys(("V as printed", "V corrected", "nystrom4_v"), 4)).items()
     names = [*FORMS, "nystrom4_v"]
-    smallest = named(data.error.isel(step=-1).sel({"method": names}, drop=True).drop_vars("step"))
+    smallest = common.named(data.error.isel(step=-1).sel({"method": names}, drop=True).drop_vars("step"))
     return Finding(dict([printed]), {"error at the smallest step": smallest}, dict(others))
 
 
 def has_orders(data: xr.Dataset, expected: dict[str, int]) -> Finding:
-    return Finding(order_checks(data, expected), {"order": orders(data.error.sel({"method": list(expected)}))})
+    return Finding(order_checks(data, expected), {"order": common.orders(data.error.sel({"method": list(expected)}))})
 
 
 def vanishing(data: xr.Dataset) -> Finding:
-    size = named(data.bracket)
+    size = common.named(data.bracket)
     printed, right = (
         {f"{name} vanishes": criteria.at_most(size[name], bound)}
-        for name, bound in (("{T, {T, U}}", 1e-6), ("{U, {U, {U, T}}}", EXACT))
+        for name, bound in (("{T, {T, U}}", 1e-6), ("{U, {U, {U, T}}}", common.EXACT))
     )
     return Finding(printed, {"bound of the first": "what differences of second order leave"}, right)
 
 
 def potential(data: xr.Dataset) -> Finding:
-    size = named(data.bracket)
+    size = common.named(data.bracket)
     names = {"no y in V": "change of V with y", "V of the top": "V - (Q32^2/I1 + Q31^2/I2)"}
     return Finding(
-        {words: criteria.at_most(size[name], EXACT) for words, name in names.items()},
+        {words: criteria.at_most(size[name], common.EXACT) for words, name in names.items()},
         {name: size[name] for name in names.values()},
     )
 

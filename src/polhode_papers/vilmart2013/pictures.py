@@ -10,8 +10,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
-from polhode.plots.style import BLUE, FAINT, GREEN, GREY, INK, VERMILION
 from polhode_papers import drawing
+from polhode_papers.drawing import BLUE, FAINT, GREEN, GREY, INK, VERMILION
 
 AXIS_COLOURS = (BLUE, GREEN, VERMILION)
 LEAST = 1e-16

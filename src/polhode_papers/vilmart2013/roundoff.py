@@ -21,14 +21,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
+from numba import njit
 
-from polhode import rotation
-from polhode.algebra.elliptic import F_kernel, jacobi_kernel
-from polhode.algebra.quaternion import compose, multiply
-from polhode.algebra.so3 import matrix_product
-from polhode.kernel import jit, layout as L
-from polhode.kernel.drive import sweep_of
-from polhode.methods.free_flows import free_flow
+import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 from polhode_papers.vilmart2013 import pictures
@@ -37,9 +32,10 @@ from polhode_papers.vilmart2013.common import BOOK, named
 EPS = 2.0**-52
 STEP = 0.01  # of figure 1
 JACOBI = "Jacobi's formulas"
+elliptic, compiled = ph.algebra.elliptic, njit(error_model="numpy", fastmath={"contract"})
 FLOWS = {"exact": "exact, by increments", "jacobi": "algorithm 1", "dmv10": "dmv10"}
-Advance = Callable[[int, Any], None]
-"""``take_steps(n, y)`` takes n steps of the states y, shape (K, 13), in place."""
+Advance = Callable[[int, Any, Any], tuple[Any, Any]]
+"""``take_steps(n, q, y)`` takes n steps from attitudes q (K, 4) and momenta y (K, 3)."""
 
 QUANTITIES = ("H", "C", "Qy")
 ROOT = 0.65
@@ -63,8 +59,8 @@ def by_facsimile(y: Any, I: Any, h: Any) -> Any:
     rate = sqrt((I[2] - I[1]) * (square - I[0] * twice) / (I[0] * I[1] * I[2]))
     mc = 1.0 - (I[1] - I[0]) * (I[2] * twice - square) / ((I[2] - I[1]) * (square - I[0] * twice))
     sign = copysign(1.0, y[2])
-    sn, cn, dn, _ = jacobi_kernel(sign * h * rate + F_kernel(atan2(y[1] / Y, y[0] / X), mc), mc)
-    return (X * cn, Y * sn, sign * Z * dn)
+    u = sign * h * rate + elliptic.F(atan2(y[1] / Y, y[0] / X), mc)
+    return (X * elliptic.cn(u, mc), Y * elliptic.sn(u, mc), sign * Z * elliptic.dn(u, mc))
 
 
 def by_addition(y: Any, I: Any, h: Any) -> Any:
@@ -72,8 +68,8 @@ def by_addition(y: Any, I: Any, h: Any) -> Any:
     r, w, p = 1.0 / I[1] - 1.0 / I[2], 1.0 / I[0] - 1.0 / I[1], 1.0 / I[0] - 1.0 / I[2]
     N, M = r * y[1] * y[1] + p * y[0] * y[0], p * y[2] * y[2] + w * y[1] * y[1]
     lam = sqrt(M * r)
-    s, c, d, _ = jacobi_kernel(lam * h, 1.0 - N * w / (M * r))
-    s /= lam
+    u, mc = lam * h, 1.0 - N * w / (M * r)
+    s, c, d = elliptic.sn(u, mc) / lam, elliptic.cn(u, mc), elliptic.dn(u, mc)
     i = 1.0 / (1.0 - r * w * (y[1] * s) * (y[1] * s))
     return (
         i * (y[0] * c - y[1] * y[2] * s * d * r),
@@ -83,11 +79,11 @@ def by_addition(y: Any, I: Any, h: Any) -> Any:
 
 
 NAIVE = {JACOBI: by_facsimile, "addition theorems for y(t + h)": by_addition}
-formula = jit.hole("formula(m, a, h) -> 3-tuple", "The momentum after a time h.")
 
 
-def momenta_only(n: Any, h: Any, I: Any, y: Any) -> None:
-    """Replace the rows of y by the momenta after n steps of the bound formula."""
+@compiled
+def momenta_only(formula: Any, n: Any, h: Any, I: Any, y: Any) -> None:
+    """Replace the rows of y by the momenta after n steps of a formula."""
     a = (I[0], I[1], I[2])
     for k in range(y.shape[0]):
         m = (y[k, 0], y[k, 1], y[k, 2])
@@ -97,10 +93,44 @@ def momenta_only(n: Any, h: Any, I: Any, y: Any) -> None:
 
 
 # ------------------------------------------------------------------ products of attitudes, as kernels
-product = jit.hole("product(a, e) -> attitude", "The product of two attitudes.")
+def product_of(a: Any, b: Any) -> Any:
+    """Product of two quaternions."""
+    return (
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+    )
 
 
-def quaternions(n: Any, increments: Any, q: Any) -> None:
+multiply = compiled(product_of)
+
+
+@compiled
+def compose(a: Any, b: Any) -> Any:
+    """The same, brought back to length 1 where it is off by more than 1e-14, as polhode's own."""
+    r = multiply(a, b)
+    n = r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]
+    if abs(n - 1.0) > 2e-14:
+        f = 1.5 - 0.5 * n
+        return (f * r[0], f * r[1], f * r[2], f * r[3])
+    return r
+
+
+@compiled
+def matrix_product(a: Any, b: Any) -> Any:
+    """Product of two matrices, (9,) by rows."""
+    return (
+        a[0] * b[0] + a[1] * b[3] + a[2] * b[6], a[0] * b[1] + a[1] * b[4] + a[2] * b[7],
+        a[0] * b[2] + a[1] * b[5] + a[2] * b[8], a[3] * b[0] + a[4] * b[3] + a[5] * b[6],
+        a[3] * b[1] + a[4] * b[4] + a[5] * b[7], a[3] * b[2] + a[4] * b[5] + a[5] * b[8],
+        a[6] * b[0] + a[7] * b[3] + a[8] * b[6], a[6] * b[1] + a[7] * b[4] + a[8] * b[7],
+        a[6] * b[2] + a[7] * b[5] + a[8] * b[8],
+    )  # fmt: skip
+
+
+@compiled
+def quaternions(product: Any, n: Any, increments: Any, q: Any) -> None:
     """Multiply q in place by all rows of increments, n times."""
     a = (q[0], q[1], q[2], q[3])
     for _ in range(n):
@@ -111,7 +141,8 @@ def quaternions(n: Any, increments: Any, q: Any) -> None:
         q[k] = a[k]
 
 
-def matrices(n: Any, increments: Any, m: Any) -> None:
+@compiled
+def matrices(product: Any, n: Any, increments: Any, m: Any) -> None:
     """The same with rotation matrices, (9,)."""
     a = (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8])
     for _ in range(n):
@@ -127,7 +158,6 @@ COMPENSATION_AT = {
     "quaternion": (quaternions, multiply),
     "quaternion kept to length 1": (quaternions, compose),
 }
-PRODUCTS, MOMENTA = "void(i8, f8[:, ::1], f8[::1])", "void(i8, f8, f8[::1], f8[:, ::1])"
 
 
 # ------------------------------------------------------------------ measurements
@@ -144,46 +174,40 @@ def momenta(count: int) -> Any:
     return np.array(results)
 
 
-def by_flow(turn: Any, K: int) -> Advance:
-    """Steps of a free flow for K bodies."""
-    bodies = np.tile([1.0, *BOOK, 1.0, *(1.0 / np.array(BOOK))], (K, 1))
-    report, status = np.zeros(L.STEP_INFO), np.zeros(K, dtype=np.int64)
+def by_flow(name: str) -> Advance:
+    """Steps of a free rotation."""
+    turn = ph.runs.free_rotation(name, guard=False)
 
-    def take_steps(n: int, y: Any) -> None:
-        sweep_of(turn)(n, np.full(K, STEP), y, bodies, report, status, status.copy())
-        assert (status == L.OK).all()
+    def take_steps(n: int, q: Any, y: Any) -> tuple[Any, Any]:
+        q, y, good = turn(q, y, np.tile(BOOK, (len(y), 1)), STEP, n)
+        assert good.all()
+        return q, y
 
     return take_steps
 
 
-def compiled(template: Any, signature: str, **bound: Any) -> Any:
-    """Compile a loop with a formula bound into it."""
-    return jit.compile_kernel(jit.bind(template, **bound), signature)  # type: ignore[no-untyped-call]
-
-
 def by_formula(form: Any) -> Advance:
     """Steps of a formula for the momentum; the attitude is unchanged."""
-    loop = compiled(momenta_only, MOMENTA, formula=form)
+    formula = ph.systems.compilable(form)
 
-    def take_steps(n: int, y: Any) -> None:
-        m = np.ascontiguousarray(y[:, L.ANGULAR :])
-        loop(n, STEP, np.array(BOOK), m)
-        y[:, L.ANGULAR :] = m
+    def take_steps(n: int, q: Any, y: Any) -> tuple[Any, Any]:
+        y = y.copy()
+        momenta_only(formula, n, STEP, np.array(BOOK), y)
+        return q, y
 
     return take_steps
 
 
 def grow(take_steps: Advance, y0: Any, counts: Any) -> Any:
     """Relative errors of H, C and Qy after each number of steps, (count, quantity), along one run."""
-    y, inverse, done = np.zeros((len(y0), L.BODY)), 1.0 / np.array(BOOK), 0
+    q, m, inverse, done = np.tile((1.0, 0.0, 0.0, 0.0), (len(y0), 1)), y0, 1.0 / np.array(BOOK), 0
     results: list[list[float]] = []
-    y[:, L.ATTITUDE], y[:, L.ANGULAR :] = 1.0, y0
     for n in counts:
-        take_steps(n - done, y)
-        done, m = n, y[:, L.ANGULAR :]
+        q, m = take_steps(n - done, q, m)
+        done = n
         errors = (
             (m**2 @ inverse) / (y0**2 @ inverse) - 1.0, (m**2).sum(axis=1) / (y0**2).sum(axis=1) - 1.0,
-            np.linalg.norm(rotation.rotate(y[:, L.ATTITUDE:L.ANGULAR], m) - y0, axis=1),
+            np.linalg.norm(ph.rotation.rotate(q, m) - y0, axis=1),
         )  # fmt: skip
         results.append([float(np.sqrt((e**2).mean())) for e in errors])
     return np.array(results)
@@ -194,7 +218,7 @@ def in_extended_precision(v: Any) -> Any:
     q = (np.longdouble(1), *np.zeros(3, dtype=np.longdouble))
     for row in v.astype(np.longdouble):
         angle = np.sqrt((row * row).sum())
-        q = multiply(q, (np.cos(angle / 2), *(np.sin(angle / 2) / angle * row)))
+        q = product_of(q, (np.cos(angle / 2), *(np.sin(angle / 2) / angle * row)))
     return q
 
 
@@ -205,39 +229,36 @@ def attitudes(doublings: int) -> tuple[Any, Any, Any]:
     """
     angle, departure = np.zeros((2, SEQUENCES, len(COMPENSATION_AT), doublings))
     ns = np.full(len(COMPENSATION_AT), np.inf)
-    loops = [compiled(loop, PRODUCTS, product=f) for loop, f in COMPENSATION_AT.values()]
     for i in range(SEQUENCES):
         v = np.random.default_rng(i).normal(size=(ROUNDS, 3)) * 0.01
-        q, truth = rotation.exp_quaternion(v), in_extended_precision(v)
-        as_matrices = np.ascontiguousarray(rotation.matrix_from_quaternion(q).reshape(ROUNDS, 9))
+        q, truth = ph.rotation.exp_quaternion(v), in_extended_precision(v)
+        as_matrices = np.ascontiguousarray(ph.rotation.matrix_from_quaternion(q).reshape(ROUNDS, 9))
         for k in range(doublings):
-            for j, loop in enumerate(loops):
+            for j, (loop, product) in enumerate(COMPENSATION_AT.values()):
                 increments = (as_matrices, q, q)[j]
                 a = np.eye(3).ravel() if j == 0 else np.array([1.0, 0.0, 0.0, 0.0])
                 begun = time.perf_counter()
-                loop(2**k, increments, a)
+                loop(product, 2**k, increments, a)
                 ns[j] = min(ns[j], (time.perf_counter() - begun) / (ROUNDS * 2**k) * 1e9)
                 if j == 0:
                     U, sizes, W = np.linalg.svd(a.reshape(3, 3))
                     departure[i, j, k] = np.abs(sizes - 1.0).max()
-                    a = rotation.quaternion_from_matrix(U @ W)  # the nearest rotation
+                    a = ph.rotation.quaternion_from_matrix(U @ W)  # the nearest rotation
                 else:
                     departure[i, j, k] = abs(np.linalg.norm(a) - 1.0)
-                angle[i, j, k] = rotation.angle_between(
-                    rotation.normalize(a), rotation.normalize(np.array(truth, float))
+                angle[i, j, k] = ph.rotation.angle_between(
+                    ph.rotation.normalize(a), ph.rotation.normalize(np.array(truth, float))
                 )
-            truth = multiply(truth, truth)
+            truth = product_of(truth, truth)
     return (*(np.sqrt((x**2).mean(axis=0)) for x in (angle, departure)), ns)
 
 
 def ns_of_flow(name: str) -> float:
     """Time of one step of a free flow, ns."""
-    take_steps, y = by_flow(free_flow(name).build(), 1), np.zeros((1, L.BODY))
-    y[0, L.ATTITUDE], y[0, L.ANGULAR :] = 1.0, momenta(1)[0]
-    times = []
+    take_steps, start, times = by_flow(name), ((1.0, 0.0, 0.0, 0.0), momenta(1)), []
     for _ in range(9):
         begun = time.perf_counter()
-        take_steps(5000, y.copy())
+        take_steps(5000, *start)
         times.append(time.perf_counter() - begun)
     return min(times) / 5000 * 1e9
 
@@ -246,7 +267,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     decades, K = (5, 8) if quick else (6, 32)
     counts = [round(10 ** (k / 2)) for k in range(2, 2 * decades + 1)]
     y0, result = momenta(K), {}
-    forms = {label: by_flow(free_flow(name).build(), K) for name, label in FLOWS.items()}
+    forms = {label: by_flow(name) for name, label in FLOWS.items()}
     forms |= {name: by_formula(form) for name, form in NAIVE.items()}
     for name, take_steps in forms.items():
         report_progress(f"{K} runs of {counts[-1]:,} steps, {name}")

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.methods import method
+import polhode as ph
 from polhode_papers import criteria
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 from polhode_papers.vilmart2013 import pictures, printed
@@ -143,7 +143,7 @@ def promised(data: xr.Dataset) -> Finding:
     broken: dict[str, str] = {}
     names = [name for name in map(str, data.method.values) if not name.startswith(ALGORITHM)]
     for name in names:
-        promise, size = method(name).promises, named(data.defect.max("step").sel({"method": name}))
+        promise, size = ph.methods.method(name).promises, named(data.defect.max("step").sel({"method": name}))
         expected = {column: key in promise.keeps_free for column, key in INVARIANTS.items()}
         expected["C"] = expected["C"] or expected["Qy"]
         measured = {column: tick(size[column], expected[column]) for column in INVARIANTS}

@@ -9,10 +9,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode import rotation
-from polhode.kernel import layout as L
-from polhode.kernel.drive import sweep_of
-from polhode.methods.free_flows import free_flow
+import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 from polhode_papers.vilmart2013.common import BOOK, START, named
@@ -26,41 +23,27 @@ PAIR = ("three_rotation", "symmetric")
 RANDOM, RANDOM_STEPS = 200, 400  # number of bodies, and of steps in the span
 
 
-def swept(flow: str, n: int, y: Any, moments: Any) -> tuple[Any, Any]:
-    """States (K, 13) and statuses after n steps over the span, for bodies with moments (K, 3)."""
-    K = len(y)
-    end, status, ones = y.copy(), np.zeros(K, dtype=np.int64), np.ones((K, 1))
-    bodies = np.concatenate([ones, moments, ones, 1.0 / moments], axis=1)
-    sweep_of(free_flow(flow).build())(
-        n, np.full(K, SPAN / n), end, bodies, np.zeros(L.STEP_INFO), status, status.copy()
-    )
-    return end, status
+def ends_of(flow: str, n: int, bodies: Any) -> Any:
+    """Attitudes, momenta and success after n steps over the span, of bodies (attitude, momenta, moments)."""
+    return ph.runs.free_rotation(flow, guard=False)(*bodies, SPAN / n, n)
 
 
-def timed(flow: str, n: int, y: Any, moments: Any, repeats: int) -> float:
+def timed(flow: str, n: int, bodies: Any, repeats: int) -> float:
     """Seconds per body, best of several repeats; for short runs the bodies are copied many times."""
-    copies = max(1, 4000 // (n * len(y)))
-    y, moments, times = np.tile(y, (copies, 1)), np.tile(moments, (copies, 1)), []
+    attitude, momenta, moments = bodies
+    copies, times = max(1, 4000 // (n * len(moments))), []
+    bodies = attitude, np.tile(momenta, (copies, 1)), np.tile(moments, (copies, 1))
     for _ in range(repeats):
         begun = time.perf_counter()
-        swept(flow, n, y, moments)
+        ends_of(flow, n, bodies)
         times.append(time.perf_counter() - begun)
-    return float(min(times)) / len(y)
+    return float(min(times)) / (copies * len(moments))
 
 
 def error(end: Any, truth: Any) -> Any:
     """For each body, the larger of the 2-norm differences of momenta and of rotation matrices."""
-    turned = rotation.angle_between(
-        rotation.normalize(end[:, L.ATTITUDE : L.ANGULAR]), truth[:, L.ATTITUDE : L.ANGULAR]
-    )
-    return np.maximum(np.linalg.norm(end[:, L.ANGULAR :] - truth[:, L.ANGULAR :], axis=1), 2.0 * np.sin(turned / 2.0))
-
-
-def started(attitude: Any, momenta: Any) -> Any:
-    """States (K, 13) with zero position and velocity, for ``swept``."""
-    y = np.zeros((len(momenta), L.BODY))
-    y[:, L.ATTITUDE : L.ANGULAR], y[:, L.ANGULAR :] = attitude, momenta
-    return y
+    turned = ph.rotation.angle_between(ph.rotation.normalize(end[0]), truth[0])
+    return np.maximum(np.linalg.norm(end[1] - truth[1], axis=1), 2.0 * np.sin(turned / 2.0))
 
 
 def random_bodies() -> tuple[Any, Any]:
@@ -71,21 +54,21 @@ def random_bodies() -> tuple[Any, Any]:
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
-    book, y = np.array([BOOK]), started(START["attitude"], [START["angular_momentum"]])
-    truth = swept("exact", 1, y, book)[0]
+    book = START["attitude"], [START["angular_momentum"]], [BOOK]
+    truth = ends_of("exact", 1, book)
     errors, seconds = np.full((2, len(FLOWS), len(STEPS)), np.nan)
     for i, flow in enumerate(FLOWS):
         report_progress(flow)
         for j, n in enumerate(STEPS):
-            end, status = swept(flow, n, y, book)
-            if status[0] == L.OK:
-                errors[i, j], seconds[i, j] = error(end, truth)[0], timed(flow, n, y, book, 3 if quick else 9)
+            end = ends_of(flow, n, book)
+            if end[2][0]:
+                errors[i, j], seconds[i, j] = error(end, truth)[0], timed(flow, n, book, 3 if quick else 9)
     report_progress("random bodies")
     moments, momenta = random_bodies()
-    bodies = started((1.0, 0.0, 0.0, 0.0), momenta)
-    ends = [swept(flow, RANDOM_STEPS, bodies, moments)[0] for flow in PAIR]
-    ns = [timed(flow, RANDOM_STEPS, bodies, moments, 15) / RANDOM_STEPS * 1e9 for flow in PAIR]
-    truth = swept("exact", 1, bodies, moments)[0]
+    bodies = (1.0, 0.0, 0.0, 0.0), momenta, moments
+    ends = [ends_of(flow, RANDOM_STEPS, bodies) for flow in PAIR]
+    ns = [timed(flow, RANDOM_STEPS, bodies, 15) / RANDOM_STEPS * 1e9 for flow in PAIR]
+    truth = ends_of("exact", 1, bodies)
     return xr.Dataset(
         {
             "error": (("flow", "steps"), errors), "seconds": (("flow", "steps"), seconds),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polhode.algebra import charts, euler, so3
+from polhode.algebra import charts, euler, printed_charts, so3
 from polhode.algebra.rotation.operands import ATTITUDE, CAYLEY_VECTOR, HALF_TURN, ROTATION_VECTOR, lookup
 from polhode.algebra.vectorised import Operand, Rows, read_vectors, vectors
 from polhode.arguments import Array
@@ -33,10 +33,13 @@ VECTOR_BRANCHES = {
     "tracked": Rows(charts.compose_tracked, (3,), v=ROTATION_VECTOR, increment=TURN),
     "principal": Rows(charts.compose_principal, (3,), v=ROTATION_VECTOR, increment=TURN),
     "continuous": Rows(charts.compose_continuous, (3,), v=ROTATION_VECTOR, increment=TURN),
+    "as_printed": Rows(printed_charts.compose_as_printed, (3,), v=ROTATION_VECTOR, increment=TURN),
+    "bch": Rows(printed_charts.compose_bch, (3,), v=ROTATION_VECTOR, increment=TURN),
 }
 ANGLE_BRANCHES = {
     "principal": Rows(charts.euler_principal, (3,), planned=True, angles=ROTATION_VECTOR, increment=TURN),
     "continuous": Rows(charts.euler_continuous, (3,), planned=True, angles=ROTATION_VECTOR, increment=TURN),
+    "as_printed": Rows(printed_charts.euler_as_printed, (3,), planned=True, angles=ROTATION_VECTOR, increment=TURN),
 }
 
 
@@ -213,7 +216,8 @@ def compose(v: ArrayLike, increment: ArrayLike, map: str = "exp", branch: str = 
         Which of the vectors of the new attitude, which differ by full revolutions: ``"tracked"`` the published choice,
         which follows the sign of the quaternion, with length 0 ... 2 pi and a jump to the opposite side at 2 pi;
         ``"principal"`` the one no longer than pi; ``"continuous"`` the one nearest to ``v``, of any length; it changes
-        by at most pi, so increments should be smaller.
+        by at most pi, so increments should be smaller. For comparison, ``"as_printed"`` is the published update itself,
+        which loses the attitude near 2 pi, and ``"bch"`` the closed formula of [engo2001], right for sums up to pi/2.
 
     Returns
     -------
@@ -264,7 +268,8 @@ def euler_increment(
     branch : str
         Which of the angles of the new attitude: ``"principal"``, the published choice, those with the middle angle in
         the range of ``euler_from_quaternion``, where the outer angles jump by pi when the middle one reaches its bound;
-        ``"continuous"`` the nearest, whose middle angle may leave that range.
+        ``"continuous"`` the nearest, whose middle angle may leave that range. ``"as_printed"`` is the published update,
+        which loses digits near gimbal lock.
 
     Returns
     -------

@@ -17,8 +17,29 @@ ALGEBRA = "polhode.algebra."
 
 
 def compilable(function: FunctionType) -> Any:
-    """A helper that is a copy of a function; the plain functions that it calls, by a name, in a closure or through a
-    module, are such helpers too."""
+    """A copy of a function that functions compiled by numba can call, with polhode's formulas in it compiled too.
+
+    Parameters
+    ----------
+    function : function
+        Of numbers, tuples and arrays. It may call polhode's functions of rotations and elliptic functions, of one
+        element of at most two arguments, and plain functions that do so.
+
+    Returns
+    -------
+    function
+        For functions that ``numba.njit`` compiles. What it calls, by a name, in a closure or through a module, is
+        copied as it is now; indices are checked.
+
+    Examples
+    --------
+    >>> import numba
+    >>> import polhode as ph
+    >>> swing = ph.systems.compilable(lambda u: ph.algebra.elliptic.sn(u, 0.5))
+    >>> largest = numba.njit(lambda n: max([swing(0.1 * k) for k in range(n)]))
+    >>> round(largest(40), 2)
+    1.0
+    """
     return _Copies().helper(function, forceinline=True)
 
 
