@@ -1,4 +1,4 @@
-"""Loads that are switched at known times, in lanes: each member is its single run, wherever the times lie."""
+"""Loads switched at known times, and samples between steps, in lanes: each member is its single run."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_member_that_fails_stops_no_other():
 
 def test_auto_takes_lanes_where_there_are_many_steps():
     many, few = (runs(craft(), ("auto",), method="v2", steps=n, step=2.35 / n, every=n)[0] for n in (10_000, 47))
-    assert many.engine.startswith("lanes") and few.engine.startswith("threads: one run each, for loads are switched")
+    assert many.engine.startswith("lanes") and few.engine.startswith("threads: one run each, for steps are cut")
 
 
 def test_members_switched_at_times_of_their_own_run_alone():
@@ -81,21 +81,37 @@ def push(body):
     return {"force": (0.0, 0.0, 0.01)}
 
 
-def law(body, rate):
-    return {"torque_now": -rate * body.angular_velocity}
+def law(bus, rate):
+    return {"command": -rate * bus.angular_velocity}
 
 
-def damped(body, torque_now):
-    return {"torque": torque_now}
+def damped(body, command, wind):
+    return {"torque": command + 0.1 * wind}
+
+
+def steered(noise, **words):
+    return ph.system(
+        ph.body("bus", inertia=(5.0, 4.0, 3.0), pinned=True), ph.loads.of(twist, torque=(0.5, 0.2, 0.4)).after(0.33),
+        ph.loads.of(damped).states(command=np.zeros(3), wind={"size": 3, "noise": 0.3, "every": noise, "seed": 3}),
+        ph.controller(law, parameters={"rate": 0.4}, **words),
+    )  # fmt: skip
+
+
+@each(("noise", "words", "every"), [
+    (0.1, {"every": 0.1, "delay": 0.2}, 1), (0.1, {"every": 0.137, "phase": 1 / 3, "delay": 0.274}, 5),
+    (0.07, {"every": 0.2, "delay": 0.31}, 7), (0.25, {"every": 0.05, "resolution": 0.01}, 47),
+])  # fmt: skip
+def test_controllers_act_once_at_each_sample(noise, words, every):
+    """In legs between switches and samples, which end and begin at the same time."""
+    alone, lanes = runs(steered(noise, **words), method="mkrk:cv8", every=every)
+    assert lanes.engine.startswith("lanes")
+    for name in ("attitude", "angular_velocity", "command", "wind"):
+        assert_allclose(lanes[name], alone[name], rtol=0, atol=1e-13)
+    assert abs(lanes.command.values[:, -1]).min() > 0.0
 
 
 def test_what_would_begin_anew_at_a_switch_is_refused():
     start = {"position": (1.0, 0.0, 0.0), "velocity": (0.0, 1.0, 0.1)}
     orbit = ph.system(ph.body("a", 1.0), ph.loads.central(1.0), ph.loads.of(push).until(0.13))
-    steered = ph.system(ph.body("bus", 1.0, (5.0, 4.0, 3.0)), ph.loads.of(twist, torque=(0.5, 0.2, 0.4)).until(0.3),
-                        ph.loads.of(damped).states(torque_now=np.zeros(3)),
-                        ph.controller(law, 0.1, parameters={"rate": 0.4}))  # fmt: skip
-    for system, method, words, told in ((orbit, "v2/kepler:corrected", start, "which is processed"),
-                                        (steered, "v2", {}, "which controllers would begin anew")):  # fmt: skip
-        with pytest.raises(InvalidInput, match=told):
-            ph.ensemble(system, method, members=3, step=0.05, steps=20, engine="lanes", **words)
+    with pytest.raises(InvalidInput, match="which is processed"):
+        ph.ensemble(orbit, "v2/kepler:corrected", members=3, step=0.05, steps=20, engine="lanes", **start)

@@ -298,6 +298,7 @@ class Ensemble:
             engine, why = self._engine(run, kind)
         if run.breaks and engine.name == "threads":
             return self._each(f"{SWITCHED}{why}")
+        self.least = FEWEST if run.breaks else 1  # legs cost the same however few go along
         coarse = coarse_orbit(run) if run.guard else ""
         if coarse:
             warn(f"member 0: {coarse}", CoarseStepWarning)
@@ -459,6 +460,7 @@ class Ensemble:
         """Run all members of a block, at most (or always) so many at a time; returns whether Ctrl-C stopped it."""
         begun = time.perf_counter()
         at = _Counter(len(block.states), 1 if whole else self.workers, most, whole)
+        at.size = max(at.size, self.least)
         with Watch() as watch:
             block.stopped = lambda: watch.pressed
 

@@ -203,9 +203,8 @@ def _reason(system: System, method: MethodSpec, prepared: CompiledMethod) -> str
         return f"its {told}, which is not done over lanes"
     if system.watched or system.impulses:
         return f"{system.name!r} has impulses, or shadows or events that change its loads, which each run meets alone"
-    if system.switches and (prepared.processed or system.sampled):
-        what = "controllers" if system.sampled else f"{label}, which is processed,"
-        return f"switches cut the steps of {system.name!r}, which {what} would begin anew there"
+    if system.switches and prepared.processed:
+        return f"switches cut the steps of {system.name!r}, and {label}, which is processed, would begin anew there"
     dynamics = system.dynamics_of(prepared.part)
     if not dynamics.traced:
         return f"the loads of {system.name!r} are no program: {dynamics.reason}"

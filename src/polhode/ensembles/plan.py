@@ -25,8 +25,8 @@ from polhode.systems import System
 from polhode.systems.record import present_system
 from polhode.systems.sampling import cut_by
 
-SWITCHED = "loads are switched during the run"
-"""Why members run by themselves that lanes take past the switches together."""
+SWITCHED = "steps are cut where loads are switched or controllers sample"
+"""Why members run by themselves that lanes take past the cuts together."""
 BETWEEN = 8
 """Most rows of the grid that are computed for each one asked for by ``t_eval``."""
 
@@ -145,14 +145,13 @@ class Plan:
             return "events are looked for"
         if system.impulses or system.watched or system.mass_at is not None:
             return "something is fired, watched or used up during the run"
-        if system.switches and (not isinstance(request.steps, FixedStep) or engine == "threads"):
-            return SWITCHED
         if request.breaks:
             return "there are breaks"
         h = request.steps.h if isinstance(request.steps, FixedStep) else None
-        if cut_by(system.sampled, request.t0, h, request.final):
-            return "controllers sample between the steps"
-        if isinstance(request.steps, FixedStep) and rows_of(request) is None:
+        cut = system.switches or cut_by(system.sampled, request.t0, h, request.final)
+        if cut and (h is None or engine == "threads"):
+            return SWITCHED
+        if h is not None and rows_of(request) is None:
             return "t_eval has times between the steps"
         return ""
 

@@ -97,7 +97,7 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
     end; step k starts at ``t0 + k h``; ``limit`` as of ``drive.march``. See ``SIZES`` and the names of ``addresses``
     above; the first two and STEP_INFO are unused, MEMORY is that of ``memory_of``, over lanes. Returns 0; STATUS and
     DONE receive the status of each member and the number of its completed steps, ITERATIONS the most of a step since
-    the row before."""
+    the row before. A row more than there are receives the end without what controllers set there."""
     replaced(IN_LANES)
     bodies_of_system, width, rows = sizes[N], LENGTHS[0], sizes[ROWS]
     own_info = as_lanes(numbers_at(addresses, MEMORY))
@@ -178,10 +178,12 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
                 most = 0.0 * most
                 row += 1
         if SAMPLES:
+            if row < rows:
+                recorded(record, width * (rows * own + row), y, width)
             found = set_states(t0 + n * h, p)
             if status == L.OK:
                 status = found
-            commanded(record, width * (rows * own + rows - 1), p)
+            commanded(record, width * (rows * own + row - 1), p)
         integers_at(addresses, STATUS)[own] = status
         integers_at(addresses, DONE)[own] = done
     return 0
