@@ -81,7 +81,7 @@ NEW: frozenset[int] = frozenset()
 
 def findings(function: Any) -> tuple[Finding, ...]:
     """All findings about a function and what it reaches, the worst first; empty for a pure one."""
-    if str(getattr(function, "__module__", "")).startswith(("polhode.", "polhode_papers.")):
+    if str(getattr(function, "__module__", "")).startswith("polhode."):
         return ()
     reader = _Reader()
     reader.called(function, None, {}, "")
