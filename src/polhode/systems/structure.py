@@ -60,7 +60,7 @@ def _keys(*summands: Summand) -> Iterable[Any]:
 def structure_of(sum: Sum) -> Structure:
     """The structure that the functions make at present."""
     key = (sum.names, sum.moves, sum.turns, sum.turned, sum.seen_turned, sum.states, sum.noises, sum.centred,
-           sum.carried, sum.beside, sum.within.edges is None, sum.in_turn, sum.remembers, sum.pins_at,
+           sum.carried, sum.beside, sum.within.edges is None, sum.in_turn, sum.pins_at,
            sum.mu_at)  # fmt: skip
 
     def make() -> tuple[Mapping[str, float], Structure]:

@@ -366,7 +366,6 @@ def surfaces(sum: Sum) -> Iterator[tuple[float, int]]:
 def sum_of(
     bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = (),
     core: Core | None = None, within: Within = OPEN, in_turn: bool = False, principal: bool = False,
-    remembers: bool = True,
 ) -> Sum:  # fmt: skip
     """The sum of bodies, loads and controllers, its numbers one after another: those of a core, or the gravity
     parameter of a centre, then those of each load, then those of the surroundings. Before them are the settings of the
@@ -432,7 +431,7 @@ def sum_of(
         tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers),
         carried, tuple(quantities), tuple(one for one in summands if isinstance(one.load, Controller)),
         tuple(name for name, _ in states.noises), beside=None if core is None else len(core.auxiliary), within=within,
-        in_turn=in_turn, pins_at=pins_at, mu_at=mu_at, remembers=remembers, seen_turned=turned,
+        in_turn=in_turn, pins_at=pins_at, mu_at=mu_at, seen_turned=turned,
     )  # fmt: skip
 
 

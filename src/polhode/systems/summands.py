@@ -179,7 +179,6 @@ class Sum:
     # of loads that are added to those that are there: how many auxiliary variables these have
     beside: int | None = None
     in_turn: bool = False  # whether loads on each body are a loop for any number of bodies
-    remembers: bool = True  # whether loads may keep behind the parameters what is needed again
     pins_at: int = -1  # where the places of pins begin in the parameters, 3 a body; -1 where all are at the origin
     mu_at: int = -1  # which parameter is the gravity parameter of the centre of all bodies, -1 without one
     seen_turned: tuple[bool, ...] = ()  # the same as ``turned`` for controllers, which see the body's own axes

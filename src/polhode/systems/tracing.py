@@ -210,7 +210,7 @@ class Tracing:
     def _memory_at(self, acting: Mapping[int, Loads]) -> int:
         """Where the loads at rest are remembered, which are needed again where their power is; -1 if nowhere."""
         sum, g = self.sum, self.g
-        alone = self.N == 1 and sum.remembers and sum.beside is None
+        alone = self.N == 1 and sum.beside is None
         alone = alone and not (self.each or sum.states or sum.carried or sum.controllers)
         rows = [a for part, one in acting.items() if part != L.MOVING for a in one.rows]
         steady = not any(one.flags for one in sum.summands) and not called_in(g, rows)
