@@ -414,6 +414,43 @@ def test_what_is_called_rarely_stays_apart():
         assert calls.Options(path.targetoptions).apart and not calls.Options(kick.impulse.targetoptions).apart
 
 
+@helper
+def long_one(x):
+    a, b, c = x * x, x + 1.0, x - 2.0
+    for _ in range(3):
+        a, b, c = a * b - c * x, b * c - a * x, c * a - b * x
+        a, b, c = a / (b * b + 1.0), b / (c * c + 1.0), c / (a * a + 1.0)
+        a, b, c = a * b - c * x, b * c - a * x, c * a - b * x
+        a, b, c = a / (b * b + 1.0), b / (c * c + 1.0), c / (a * a + 1.0)
+        a, b, c = a * b - c * x, b * c - a * x, c * a - b * x
+    return a + b * c
+
+
+@helper
+def in_one_place(x):
+    return long_one(x) + long_one(x + 1.0)
+
+
+def outer(x):
+    return 2.0 * in_one_place(x)
+
+
+def test_what_is_called_in_one_place_or_short_is_copied_there():
+    """And is taken once where what it calls is called elsewhere, too."""
+    library = library_of(outer, f8(f8))
+    names = [function.name for function in library.get_defined_functions()]
+    assert any(name.startswith("long_one") for name in names)
+    assert not any(name.startswith("in_one_place") for name in names)
+
+
+def test_few_optimisations_are_made_unless_all_are_wanted(monkeypatch):
+    monkeypatch.setattr(direct, "PASSES", ("no_such",))
+    arguments, result = sigutils.normalize_signature(f8(f8))
+    direct.compiled(njit(**jit.OPTIONS)(outer), arguments, result, thorough=True)
+    with pytest.raises(AttributeError, match="add_no_such_pass"):
+        library_of(outer, f8(f8))
+
+
 def test_other_ways_of_inlining_are_left_to_numba():
     with pytest.raises(source.Unsupported, match="other options"):
         calls.Options(dict(jit.OPTIONS, inline="always"))

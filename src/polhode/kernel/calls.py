@@ -83,18 +83,21 @@ class Options:
 class Written:
     """A function that has been written: the LLVM function, its result, and whether it may fail.
 
-    ``masked``, over lanes, says whether it must know which of them call it.
+    ``masked``, over lanes, says whether it must know which of them call it; ``calls`` are the LLVM functions that it
+    calls, and ``size`` is the number of its instructions.
     """
 
-    __slots__ = ("fails", "function", "masked", "result")
+    __slots__ = ("calls", "fails", "function", "masked", "result", "size")
 
-    def __init__(self, function: Any, result: Value, fails: bool) -> None:
+    def __init__(self, function: Any, result: Value, fails: bool, calls: Any = (), size: int = 0) -> None:
         self.function, self.result, self.fails, self.masked = function, result, fails, False
+        self.calls, self.size = calls, size
 
 
 class Calls(Arithmetic):
     """The part of a writer that calls other functions and reads and writes memory."""
 
+    called: list[Any]
     code: Any
     entry: Any
     failure: Any
@@ -426,6 +429,7 @@ class Calls(Arithmetic):
     def call_written(self, written: Written, given: list[Value]) -> Value:
         builder = self.builder
         leaves = [leaf for a in given for leaf in leaves_of(a)]
+        self.called.append(written.function)
         if written.fails:
             leaves.insert(0, self.where_failures_go())
         value, code = self.taken_apart(builder.call(written.function, leaves), written)

@@ -512,7 +512,7 @@ def adaptive_loop_for(step_function, dense_function=None, controller="", samples
         bound["next_cut"] = next_sample_or_closing if valves else next_sample
     if dense_function is not None:
         bound["dense"] = dense_function
-    return jit.compile_kernel(jit.bind(march_adaptive, **bound), MARCH_ADAPTIVE)
+    return jit.compile_kernel(jit.bind(march_adaptive, **bound), MARCH_ADAPTIVE, thorough=True)
 
 
 @functools.cache

@@ -545,13 +545,14 @@ KEPT_KERNELS = 1024
 """Most compiled kernels, and most compiled functions of users, that a process keeps; numba never frees machine code."""
 
 
-def compile_kernel(function, signature):
-    """Compile ``function`` for one explicit signature, or load it from the disk cache.
+def compile_kernel(function, signature, thorough=False):
+    """Compile ``function`` for one explicit signature, or load it from the disk cache; ``thorough``: by all of LLVM's
+    optimisations, which take twice the time.
 
     Functions equal as ``Made`` share one kernel. It releases the GIL while it runs. Returns the Python function itself
     when compilation is disabled.
     """
-    return python_of(function) if disabled() else _compiled_kernel(Made(function), signature)
+    return python_of(function) if disabled() else _compiled_kernel(Made(function), signature, thorough=thorough)
 
 
 def compile_lanes(function, signature, width):
@@ -565,16 +566,17 @@ def compile_tangents(function, signature, directions):
 
 
 @functools.lru_cache(KEPT_KERNELS)
-def _compiled_kernel(made: Made, signature, lanes=0, directions=0):
+def _compiled_kernel(made: Made, signature, lanes=0, directions=0, thorough=False):
     plain = python_of(made.function)
     with _lock:
         with held(always=True):
             kernel = njit(nogil=True, **OPTIONS)(plain)
-            kernel._compiler = direct.Compiler(kernel, lanes, directions)
+            kernel._compiler = direct.Compiler(kernel, lanes, directions, thorough)
             compile_lock = contextlib.nullcontext()
             if Path(plain.__code__.co_filename).is_file():
                 options = {"compiler": direct.digest()} | ({"lanes": lanes} if lanes else {})
                 options |= {"directions": directions} if directions else {}
+                options |= {"thorough": True} if thorough else {}
                 kernel._cache = KernelCache(plain, kernel.targetoptions | options)
                 compile_lock = kernel._cache.alone(signature, kernel.targetctx)
         with compile_lock, held(always=True), typeinfer.register_dispatcher(kernel):

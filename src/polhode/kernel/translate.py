@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import collections
 import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,6 +43,8 @@ from polhode.kernel.values import (
 )
 
 LONGEST_NAME = 60
+SHORT = 60
+"""Most instructions of a function that is copied into all its callers."""
 LEFT = "masked"
 """What a statement returns after which no lane goes on here, though the code does."""
 
@@ -58,6 +61,7 @@ class Unit:
         self.context, self.typing, self.module, self.writers = context, typing, module, writers or Writer
         self.functions: dict[Any, Any] = {}
         self.kept: list[Any] = []
+        self.finished: list[Written] = []
         self.failure = context.call_conv.get_function_type(types.none, ()).args[1]
 
     def written(self, function: Any, options: Options, arguments: list[Value]) -> Written:
@@ -102,7 +106,18 @@ class Unit:
                 del self.module.globals[found.function.name]
                 continue
             self.functions[key] = found
+            self.finished.append(found)
             return found
+
+    def copy_into_callers(self) -> None:
+        """Mark the functions that LLVM copies into their callers: short ones, and those called in one place."""
+        copies = collections.Counter({self.finished[-1].function: 1})
+        for one in reversed(self.finished):  # callers before what they call
+            function, count = one.function, copies[one.function]
+            if count and "noinline" not in function.attributes and (count == 1 or one.size <= SHORT):
+                function.attributes.add("alwaysinline")
+            for callee in one.calls:
+                copies[callee] += count if "alwaysinline" in function.attributes else count > 0
 
     def writer(self, function: Any, options: Options) -> Writer:
         """A writer without a function, for code around one."""
@@ -139,6 +154,7 @@ class Writer(Calls):
         self.blocks = 0
         self.loops: list[tuple[Any, Any]] = []
         self.failures: list[tuple[Any, Any]] = []
+        self.called: list[Any] = []
         if notes.slotted is None:
             notes.slotted = set(getattr(self.tree, "several", ()))
 
@@ -184,7 +200,7 @@ class Writer(Calls):
             function.attributes.add("alwaysinline")
         if self.options.apart:
             function.attributes.add("noinline")
-        return Written(function, result, self.notes.fails)
+        return Written(function, result, self.notes.fails, self.called, self.builder.count)
 
     def take(self, arguments: list[Value], given: Iterator[Any]) -> None:
         """Set the parameters of the function."""

@@ -191,7 +191,7 @@ class Integrator:
         if self.prepared.role is None:
             self.loads = self.loads_of_system
         else:
-            own = jit.compile_kernel(self.prepared.role, LOADS)  # type: ignore[no-untyped-call]
+            own = jit.compile_kernel(self.prepared.role, LOADS, thorough=True)  # type: ignore[no-untyped-call]
             self.loads = self._between(system.with_commands(own, t, self.y))
         self.addresses = self._addresses(self.loads)
         self.no_rows, self.no_counts = np.empty((0, self.y.size)), np.zeros(0, dtype=np.int64)
