@@ -190,12 +190,12 @@ def free_motion(
     unit = power_of_two(moments)  # of inertia and momentum together: subnormal moments have no inverses
     q = rotation.multiply(q, frames) if _turns(frames) else q
     with np.errstate(over="ignore"):
-        rows = (
+        q, m, moments = (
             np.broadcast_to(a, (*leading, k)).reshape(-1, k) for a, k in ((q, 4), (m * unit, 3), (moments * unit, 3))
         )
     spans = np.array(np.broadcast_to(times, leading)).reshape(-1)
     with np.errstate(over="ignore", invalid="ignore"):  # as plain Python the flow works on numpy's numbers
-        q, m, good = _turned(drive.sweep_of(rotate_free), *rows, spans)
+        q, m, good = _turned(drive.sweep_of(rotate_free), q, m, moments, spans)
     if not good.all():
         when = spans[np.flatnonzero(~good)[0]]
         raise InvalidInput(f"the angle turned by t = {when:g} overflows; check the units of inertia, momentum and t")

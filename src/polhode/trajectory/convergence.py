@@ -123,7 +123,7 @@ def errors_between(ds: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
         )
     errors: dict[str, Any] = {}
 
-    def put(name: str, source: str, values: float, label: str, units: str) -> None:
+    def put(name: str, source: str, values: Array, label: str, units: str) -> None:
         dims = [str(dim) for dim in ds[source].dims[:-1]]
         errors[name] = (dims, values, {"long_name": label, "units": units})
 

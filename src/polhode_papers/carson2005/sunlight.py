@@ -52,15 +52,15 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         truth[kind] = ends[0]
         for j, label in enumerate(ORDERS):
             report_progress(f"{label}, {kind}")
-            runs = [common.last(label, common.ELLIPTIC, step=h, forces=light(kind)) for h in STEPS[label]]
-            errors[i, j] = [np.linalg.norm(run.position - ends[0]) for run in runs]
+            last = [common.last(label, common.ELLIPTIC, step=h, forces=light(kind)) for h in STEPS[label]]
+            errors[i, j] = [np.linalg.norm(run.position - ends[0]) for run in last]
     report_progress("steps that ignore the shadow's edge")
     blind = ph.particle(force=unaware, parameters=(common.MU, SIZE, *SUN, RADIUS))
     start = common.STARTS[common.ELLIPTIC]
-    runs = [
+    unseen = [
         ph.integrate(blind, "mkrk:rk4", step=h, t_end=common.DAY, every=whole(common.DAY, h), **start) for h in UNCUT
     ]
-    uncut = [np.linalg.norm(run.isel(time=-1).position - truth["shadow"]) for run in runs]
+    uncut = [np.linalg.norm(run.isel(time=-1).position - truth["shadow"]) for run in unseen]
     t = 60.0 * np.arange(round(common.DAY / 60.0) + 1)
     runs = {
         (kind, label): common.run(label, common.ELLIPTIC, forces=light(kind), t_eval=t)
