@@ -17,7 +17,7 @@ from polhode.kernel.work_sharing import CONTROL, STOP
 
 @cache
 def _served(serve: Callable[..., Any]) -> Any:
-    return jit.compile_kernel(serve, SERVE)  # type: ignore[no-untyped-call]
+    return jit.compile_kernel(serve, SERVE, thorough=True)  # type: ignore[no-untyped-call]
 
 
 class ThreadPool:

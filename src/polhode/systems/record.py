@@ -618,7 +618,7 @@ class System:
             others = (self.commutator, self.series) if role is self.loads and written is None else (None, None)
             thin = signature is LOADS and bool(self.without_thickness.any())
             try:
-                roles[key] = kernel_of(written or role, *others, thin, signature is LOADS)
+                roles[key] = kernel_of(written or role, *others, thin, signature is LOADS, self.serve is not None)
             except NumbaError as problem:
                 raise InvalidInput(f"the loads of {self.name!r} cannot be compiled: {jit.told(problem)}; use "
                                    "numbers, tuples, and functions of these there") from problem  # fmt: skip
