@@ -262,7 +262,7 @@ def test_unknown_names_are_answered_with_known_ones(call):
         call(v, v, map="cay")
     with pytest.raises(InvalidInput, match=r"unknown branch 'principle'; did you mean 'principal'"):
         call(v, v, branch="principle")
-    with pytest.raises(InvalidInput, match=r"unknown branch 3; known: continuous"):
+    with pytest.raises(InvalidInput, match=r"unknown branch 3; known: as_printed, (bch, )?continuous, principal"):
         call(v, v, branch=3)
 
 

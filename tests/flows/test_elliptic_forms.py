@@ -382,7 +382,8 @@ def test_as_printed_one_rule_spans_the_whole_step(form, m):
     wrong = abs((factor * (rule - exactly) + pi) % (2 * pi) - pi)
     assert errors(printed, BODY, m, h)[1] == pytest.approx(wrong, rel=1e-6)
     assert errors(ours, BODY, m, h)[1] < wrong / 100
-    assert np.array_equal(moved(printed, BODY, m, 0.3)[1], moved(ours, BODY, m, 0.3)[1])
+    short = moved(printed, BODY, m, 0.3)[1] - moved(ours, BODY, m, 0.3)[1]  # of kernels that fuse other products
+    assert np.abs(short).max() <= 2.3e-16
 
 
 @each("c3", [0.25, 0.5, sqrt(0.5)])

@@ -332,7 +332,7 @@ def costs(**factors):
 
 def test_judges_of_cost():
     assert cost.needed(costs(), 1, RK4, 1e3 / 4.0**8) == pytest.approx(4e3)
-    assert cost.needed(costs(), 1, cost.VERLET, 1e3 / 64.0**2) == pytest.approx(64e3)
+    assert cost.needed(costs(), 1, common.VERLET, 1e3 / 64.0**2) == pytest.approx(64e3)
     assert verdict_of(cost, "Explicit", costs(symplectic=5.0)) == HOLDS
     assert verdict_of(cost, "Explicit", costs(symplectic=0.5)) == FAILS
     assert verdict_of(cost, "Higher-order", costs()) == HOLDS
@@ -467,7 +467,7 @@ def test_the_bodies_start_about_their_centre_of_mass():
     masses = np.array(multi_body.SIZES)
     assert np.abs(masses @ start["position"]).max() < 1e-16 and np.abs(masses @ start["velocity"]).max() < 1e-16
     ds = multi_body.travel("rkn6_14a", 0.1, 10)
-    other = multi_body.travel(multi_body.GAUSS, 0.1, 10)
+    other = multi_body.travel(common.GAUSS, 0.1, 10)
     assert np.abs(ds.position - other.position).max() < 1e-6
     speed = np.gradient(multi_body.own_energy(ds), ds.time.values)
     assert np.abs(speed).max() > 1e-2

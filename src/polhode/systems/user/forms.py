@@ -47,9 +47,9 @@ class Form:
         return True
 
     @cached_property
-    def names(self) -> list[str]:
+    def names(self) -> tuple[str, ...]:
         """The names of its arguments."""
-        return self.arguments.split(", ")
+        return tuple(self.arguments.split(", "))
 
     @cached_property
     def taken(self) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ class UserFunction:
     form: Form  # what the function must take and return
     function: Callable[..., Any]  # the user's function, or its compiled form
     parameters: Any  # the numbers that it is handed, read-only
-    looked: jit.Made | Same = field(init=False)  # what it compiled to when its source was read
+    looked: jit.Made | Same = field(init=False, repr=False)  # what it compiled to when its source was read
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", read_only(self.parameters))
@@ -61,9 +61,10 @@ class UserFunction:
     def _check_arguments(self) -> None:
         """Refuse what does not take the arguments, or calls one by the name of another, so that it would get the wrong
         numbers."""
-        plain, wanted, takes = python_of(self.function), self.form.names, f"the arguments ({self.form.arguments})"
-        code = plain.__code__ if isinstance(plain, FunctionType) else None
+        wanted, takes, code = self.form.names, f"the arguments ({self.form.arguments})", None
         try:
+            plain = python_of(self.function)
+            code = plain.__code__ if isinstance(plain, FunctionType) else None
             if not callable(self.function):
                 raise RuntimeError
             if code is None or code.co_argcount != len(wanted) or code.co_kwonlyargcount:  # else they fit
