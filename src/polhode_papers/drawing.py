@@ -11,8 +11,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
-STYLE = ("polhode.plots.style", {"legend.frameon": True})
-"""What every figure is drawn in."""
+STYLE = ("polhode.plots.style", {"legend.frameon": True, "figure.constrained_layout.use": False})
+"""What every figure is drawn in; each says its own layout."""
 with matplotlib.style.context(STYLE[0]):
     COLOURS = tuple(matplotlib.rcParams["axes.prop_cycle"].by_key()["color"])
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK = COLOURS
