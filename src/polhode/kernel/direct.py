@@ -104,9 +104,13 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
 
     def _optimize_final_module(self) -> None:
         builder = llvm.create_pass_builder(self._codegen._tm, passes())
-        manager = builder.getModulePassManager() if self.thorough else llvm.create_new_module_pass_manager()
-        for name in () if self.thorough else PASSES:
-            getattr(manager, f"add_{name}_pass")()
+        manager = llvm.create_new_module_pass_manager()
+        chosen = [getattr(manager, f"add_{name}_pass", None) for name in PASSES]
+        if self.thorough or None in chosen:  # versions of llvmlite before 0.45 do not have all of them
+            manager = builder.getModulePassManager()
+        else:
+            for add in chosen:
+                add()
         manager.run(self._final_module, builder)
 
 

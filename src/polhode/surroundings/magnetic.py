@@ -207,7 +207,8 @@ def magnetic_field(
         gauss, top = {(1, 0): (g10, 0.0), (1, 1): (g11, h11)}, 1
     else:
         try:
-            where = str(importlib.import_module("ppigrf.ppigrf").shc_fn) if file is None else path(file, "file")
+            inside = importlib.import_module("ppigrf") if file is None else None
+            where = path(file, "file") if inside is None else str(inside.ppigrf.shc_fn)
         except ImportError:
             raise MissingExtra(
                 "kind='igrf' needs the coefficients of ppigrf: pip install 'polhode[magnetic]', or give file="
