@@ -92,6 +92,16 @@ All of them are in its own pipelines; ``new_gvn`` is in none, for it has made wr
 Lanes and loops with steps of variable size are 5 to 10 % faster with all."""
 
 
+def few_passes() -> Any:
+    """What makes ``PASSES``; None where a version of llvmlite, before 0.45, does not have all of them."""
+    manager = llvm.create_new_module_pass_manager()
+    if not all(hasattr(manager, f"add_{name}_pass") for name in PASSES):
+        return None
+    for name in PASSES:
+        getattr(manager, f"add_{name}_pass")()
+    return manager
+
+
 class Library(JITCodeLibrary):  # type: ignore[misc]
     """Code that is optimised once as a whole, not function by function before and twice, as numba's is for the sake of
     reference counts, of which there are none."""
@@ -104,14 +114,8 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
 
     def _optimize_final_module(self) -> None:
         builder = llvm.create_pass_builder(self._codegen._tm, passes())
-        manager = llvm.create_new_module_pass_manager()
-        chosen = [getattr(manager, f"add_{name}_pass", None) for name in PASSES]
-        if self.thorough or None in chosen:  # versions of llvmlite before 0.45 do not have all of them
-            manager = builder.getModulePassManager()
-        else:
-            for add in chosen:
-                add()
-        manager.run(self._final_module, builder)
+        few = None if self.thorough else few_passes()
+        (few or builder.getModulePassManager()).run(self._final_module, builder)
 
 
 class Compiler:
