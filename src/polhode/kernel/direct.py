@@ -83,8 +83,8 @@ def passes() -> Any:
 
 PASSES = (
     "global_dead_code_eliminate", "always_inliner", "post_order_function_attributes", "sroa", "simplify_cfg",
-    "instruction_combine", "reassociate", "jump_threading", "simplify_cfg", "instruction_combine",
-    "dead_code_elimination",
+    "instruction_combine", "loop_simplify", "lcssa", "loop_rotate", "reassociate", "jump_threading", "simplify_cfg",
+    "instruction_combine", "dead_code_elimination",
 )  # fmt: skip
 """The optimisations of most kernels, in their order: a quarter of the time of all that LLVM knows, for code as fast.
 All of them are in its own pipelines; ``new_gvn`` is in none, for it has made wrong code.
