@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+import os
+import sys
 from fractions import Fraction
 from itertools import permutations
 from math import atan2, pi, sqrt
+from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -384,6 +387,22 @@ def test_as_printed_one_rule_spans_the_whole_step(form, m):
     assert errors(ours, BODY, m, h)[1] < wrong / 100
     short = moved(printed, BODY, m, 0.3)[1] - moved(ours, BODY, m, 0.3)[1]  # of kernels that fuse other products
     assert np.abs(short).max() <= 2.3e-16
+
+
+IN_PYTHON = """
+import json
+from test_elliptic_forms import AROUND_1, AROUND_3, ASSEMBLIES, BODY, moved, semiexact
+every = [(form, m) for form in ASSEMBLIES for m in (AROUND_1, AROUND_3)]
+print(json.dumps([[moved(semiexact(5, form, half), BODY, m, 0.3)[1].tolist() for form, m in every]
+                  for half in ("as_printed", "exact")]))
+"""
+
+
+def test_within_a_half_turn_what_is_printed_is_ours_bit_for_bit(python):
+    """In plain Python: compiled, kernels fuse products of their own."""
+    places = os.pathsep.join(map(str, sys.path))
+    printed, ours = python(IN_PYTHON, Path(__file__).parent, NUMBA_DISABLE_JIT="1", PYTHONPATH=places)
+    assert len(ours) == 4 and printed == ours
 
 
 @each("c3", [0.25, 0.5, sqrt(0.5)])

@@ -69,15 +69,15 @@ def test_the_floor_needs_no_luck(label):
 
 
 PLAIN, ASKED = False, True
-SWINGING = [("taylor16", 4000, PLAIN), ("taylor20", 2048, PLAIN), ("taylor20", 20480, PLAIN), ("rkn6_14a", 4096, ASKED),
-            ("mkrk:cv8", 16384, ASKED), ("mkrk:gauss12", 4096, ASKED)]  # fmt: skip
+SWINGING = [("taylor16", (3900, 4000, 4100), PLAIN), ("taylor20", 2048, PLAIN), ("taylor20", 20480, PLAIN),
+            ("rkn6_14a", 4096, ASKED), ("mkrk:cv8", 16384, ASKED), ("mkrk:gauss12", 4096, ASKED)]  # fmt: skip
 
 
 @each("label, n, compensated", SWINGING)
 def test_the_floor_of_an_asymmetric_top(label, n, compensated):
-    """Its motion magnifies errors about a hundred times, whose signs are luck: 6e-16 to 8e-15, of which the median of
-    three numbers of steps is taken. Without compensated sums 5e-14 to 7e-13."""
-    assert np.median([error("asymmetric_top", label, n + k * n // 40, compensated) for k in (-1, 0, 1)]) < 8e-15
+    """Its motion magnifies errors about a hundred times; without compensated sums 5e-14 to 7e-13. Steps that are no
+    powers of two add rounding errors of the time, so the median of three numbers of steps counts."""
+    assert np.median([error("asymmetric_top", label, one, compensated) for one in np.atleast_1d(n).tolist()]) < 6e-15
 
 
 def test_errors_do_not_grow_with_shorter_steps():
