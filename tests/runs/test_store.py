@@ -20,6 +20,7 @@ import xarray as xr
 
 import polhode as ph
 from cover import crossed, some
+from each import each
 from polhode import cli, events, forces
 from polhode.runs import stepping, store
 from polhode.systems import System
@@ -443,6 +444,21 @@ def test_a_checkpoint_of_another_format(stopped):
     file.write_text(json.dumps(body | {"sha256": store._sealed(body)}))
     with pytest.raises(ph.errors.FileProblem, match="has the format 'polhode live store 99', but this version reads"):
         ph.resume(stopped)
+
+
+@each("end", [1.0, -1.0])
+def test_switches_of_a_store_of_an_earlier_version_follow_from_the_time(slices, tmp_path, end):
+    path = tmp_path / "run.zarr"
+    start, stop = sorted((0.4 * end, 0.605 * end))  # begins where the run was stopped
+    system = ph.orbit(1.0, forces=[forces.thrust(0.3, "velocity", start=start, stop=stop)])
+    run = {"step": 0.01, "t_end": end, "position": (1, 0, 0), "velocity": (0, 1, 0)}
+    with pytest.raises(Stop):
+        ph.integrate(system, "v2", **run, store=ph.Store(path, checkpoint_seconds=0), progress=stopping(40))
+    file = path / "checkpoint.json"
+    body = json.loads(file.read_text())
+    del body["sha256"], body["state"]["memory"]["parameters"]
+    file.write_text(json.dumps(body | {"sha256": store._sealed(body)}))
+    assert ph.resume(path).identical(ph.integrate(system, "v2", **run))
 
 
 @pytest.mark.parametrize("name", ["time", "state", "iterations", "step"])

@@ -163,6 +163,30 @@ def test_each_bounce_of_the_second_body_is_differentiated(method):
     np.testing.assert_allclose(column(ds, "momentum_x.1", ["position_x.1"]), [2.5 / 2.0], rtol=1e-12)
 
 
+def pulled(ball, stiffness):
+    return {"force": (0.0, 0.0, -stiffness * ball.position[2])}
+
+
+def past(ball, place):
+    return ball.position[0] - place
+
+
+def test_what_is_met_where_a_step_ends_belongs_to_that_step():
+    """Derivatives of an inaccurate method are others by the step behind it."""
+    pull = ph.loads.of(pulled, stiffness=8.0).until(ph.events.of(past, place=0.5).on("ball"))
+    ball = ph.system(ph.body("ball", 2.0), pull)
+
+    def end(x, **words):
+        return ph.integrate(ball, "v2", step=0.125, t_end=1.0, position=(x, 0, 1.0), velocity=(1.0, 0, 0.3), **words)
+
+    ds = end(0.0, tangent=True)
+    assert list(ds.event_time) == [0.5]
+    heights = [float(end(s).position[-1, 2]) for s in (-1e-6, 0.0, 1e-6)]
+    behind, before = np.diff(heights) / 1e-6
+    assert column(ds, "position_x", ["position_z"]) == pytest.approx(before, abs=1e-4)
+    assert abs(behind - before) > 1e-2
+
+
 def bond(a, b, stiffness):
     d = b.position - a.position
     return 0.5 * stiffness * (np.sqrt(d @ d) - 1.0) ** 2
