@@ -49,7 +49,6 @@ class Display:
     """Tells how far a run is: a bar in a terminal (on stderr) or below a notebook's cell, where one line is written
     again and again; a line on stderr now and then elsewhere; nothing when quiet.
 
-
     Attributes
     ----------
     counted : str

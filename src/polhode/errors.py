@@ -57,7 +57,15 @@ class MissingExtra(PolhodeError, ModuleNotFoundError):
     exit_code = 2
 
 
-class StepFailed(PolhodeError):
+class _AtStep(PolhodeError):
+    """What fails in a step, by its number, at a time."""
+
+    def __init__(self, message: str, *, step: int = -1, time: float = float("nan"), trajectory: Any = None) -> None:
+        super().__init__(message, trajectory=trajectory)
+        self.step, self.time = step, time
+
+
+class StepFailed(_AtStep):
     """A step could not be completed (exit code 4).
 
     Attributes
@@ -69,11 +77,6 @@ class StepFailed(PolhodeError):
     """
 
     exit_code = 4
-
-    def __init__(self, message: str, *, step: int = -1, time: float = float("nan"), trajectory: Any = None) -> None:
-        super().__init__(message, trajectory=trajectory)
-        self.step = step
-        self.time = time
 
 
 class ConvergenceError(StepFailed):
@@ -121,15 +124,10 @@ class FileProblem(PolhodeError, OSError):
     exit_code = 5
 
 
-class UserFunctionError(PolhodeError):
+class UserFunctionError(_AtStep):
     """A function of the user failed; ``__cause__`` holds the user's exception with its traceback (exit code 6)."""
 
     exit_code = 6
-
-    def __init__(self, message: str, *, step: int = -1, time: float = float("nan"), trajectory: Any = None) -> None:
-        super().__init__(message, trajectory=trajectory)
-        self.step = step
-        self.time = time
 
 
 class Interrupted(PolhodeError):
@@ -312,8 +310,22 @@ def missing(error: ModuleNotFoundError) -> ModuleNotFoundError:
     return MissingExtra(f"this needs {package}, which is not installed: pip install 'polhode[all]'")
 
 
+def sections_of(function: Callable[..., Any]) -> str | None:
+    """The docstring of a function, with what it returns and raises where it says nothing else than its annotation."""
+    text, returned = function.__doc__, str(function.__annotations__.get("return"))
+    returned = function.__qualname__.partition(".")[0] if returned == "Self" else returned
+    for name, said in (("Returns", [returned]), ("Raises", ["InvalidInput", "    Names the argument that is wrong."])):
+        behind = re.search(r"\n( *)(Raises|Warns|See Also|Examples)\n", text or "")
+        if text and behind and f" {name}\n" not in text and said != ["None"]:
+            at, indent = behind.span()[0] + 1, behind[1]
+            section = "".join(f"{indent}{line}\n" for line in (name, "-" * len(name), *said))
+            text = f"{text[:at]}{section}\n{text[at:]}"
+    return text
+
+
 def answering(function: Asked) -> Asked:
-    """Decorator: unknown or missing arguments raise ``InvalidInput``, which suggests the closest known names.
+    """Decorator: unknown or missing arguments raise ``InvalidInput``, which suggests the closest known names; and the
+    sections Returns and Raises of its docstring are there, see ``sections_of``.
 
     Raises
     ------
@@ -322,6 +334,7 @@ def answering(function: Asked) -> Asked:
     MissingExtra
         Where the call needs a package that is not installed.
     """
+    function.__doc__ = sections_of(function)
     signature = inspect.signature(function)
     known = [name for name, parameter in signature.parameters.items() if parameter.kind is not parameter.VAR_KEYWORD]
     open_ended = len(known) < len(signature.parameters)

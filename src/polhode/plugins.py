@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import ItemsView, Iterator, KeysView, ValuesView
 from importlib.metadata import entry_points
 from types import FunctionType
 from typing import Any, TypeVar
@@ -28,13 +27,7 @@ _loaded: list[bool] = []
 
 
 def load_plugins() -> None:
-    """Call every plug-in once; one that fails is skipped with a warning.
-
-    Warns
-    -----
-    PolhodeWarning
-        A plug-in that cannot be loaded, or raises.
-    """
+    """Call every plug-in once; one that cannot be loaded, or raises, is skipped with a PolhodeWarning."""
     if _loaded or _importing():
         return
     _loaded.append(True)  # first, for plug-ins look names up themselves
@@ -54,6 +47,16 @@ def _importing() -> bool:
     """Whether the tables of polhode are being made at this moment."""
     rooms = (sys.modules.get(f"polhode.{room}") for room in ("systems", "methods"))
     return any(getattr(getattr(room, "__spec__", None), "_initializing", False) for room in rooms)
+
+
+def _with_plugins(name: str) -> Any:
+    """The method of a dict that lists all of it, once plug-ins are loaded."""
+
+    def method(table: dict[str, Any]) -> Any:
+        load_plugins()
+        return getattr(dict, name)(table)
+
+    return method
 
 
 class Registry(dict[str, Row]):
@@ -91,22 +94,4 @@ class Registry(dict[str, Row]):
     def get(self, name: str, default: Any = None) -> Any:  # type: ignore[override]
         return dict.__getitem__(self, name) if name in self else default
 
-    def __iter__(self) -> Iterator[str]:
-        load_plugins()
-        return dict.__iter__(self)
-
-    def __len__(self) -> int:
-        load_plugins()
-        return dict.__len__(self)
-
-    def keys(self) -> KeysView[str]:  # type: ignore[override]
-        load_plugins()
-        return dict.keys(self)
-
-    def values(self) -> ValuesView[Row]:  # type: ignore[override]
-        load_plugins()
-        return dict.values(self)
-
-    def items(self) -> ItemsView[str, Row]:  # type: ignore[override]
-        load_plugins()
-        return dict.items(self)
+    __iter__, __len__, keys, values, items = map(_with_plugins, ("__iter__", "__len__", "keys", "values", "items"))

@@ -111,3 +111,11 @@ def test_parameters_are_described():
         told = {word.strip().lstrip("*") for line in lines for word in line.split(" : ")[0].split(",")}
         missing = [word for word in inspect.signature(thing).parameters if word not in told]
         assert not missing or name in told_elsewhere, f"{name} does not describe {', '.join(missing)}"
+
+
+def test_docstrings_say_what_is_returned_and_raised():
+    returns, raises = "\n\nReturns\n-------\n{}", "\n\nRaises\n------\nInvalidInput\n    "
+    central, on, apsis = map(inspect.getdoc, (ph.loads.central, ph.loads.Load.on, ph.events.apsis))
+    assert returns.format("Load") + raises + "No positive number, or a negative surface." in central
+    assert on.count(returns.format("Load") + raises + "Another number of bodies") == 1
+    assert returns.format("Event") + raises + "Names the argument that is wrong.\n\nExamples\n" in apsis

@@ -68,10 +68,6 @@ def body(
     gyros : Gyros, optional
         Control moment gyros in it, from ``polhode.control_moment_gyros``.
 
-    Returns
-    -------
-    Body
-
     Raises
     ------
     InvalidInput

@@ -180,10 +180,6 @@ def reaction_wheels(
     positions : array_like (n, 3), optional
         Centres of the wheels relative to the centre of mass, body frame, at which that force acts; there by default.
 
-    Returns
-    -------
-    Wheels
-
     Raises
     ------
     InvalidInput
@@ -351,10 +347,6 @@ def control_moment_gyros(
         Angles (rad) and commanded rates at the start; the latter stay until a controller sets the state
         ``gimbal_command``. The states ``gimbal_angle`` and ``gimbal_command`` have one number for each gimbal: of two
         gimbals the outer, then the inner one of each gyro. All numbers above may also be given in these shapes, (n, 2).
-
-    Returns
-    -------
-    Gyros
 
     Raises
     ------

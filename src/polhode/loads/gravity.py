@@ -105,10 +105,6 @@ def weight(newtons: Newtons | None = None, *, gravity: Acceleration | None = Non
     at : array_like (3,), optional
         The centre of mass of a pinned body (m, its own axes, from its pin).
 
-    Returns
-    -------
-    Load
-
     Raises
     ------
     InvalidInput
@@ -145,10 +141,6 @@ def central(mu: GravitationalParameter, surface: Length | None = None) -> Load:
         Radius (m) of the centre: a run ends where a body descends to it, with the event "impact". By default, for one
         body, the mean radius of the body of ``polhode.planets`` whose ``mu`` this is (within 1e-4, in metres or
         kilometres); a run that starts below that radius does not look for it. 0 for no surface.
-
-    Returns
-    -------
-    Load
 
     Raises
     ------
@@ -187,10 +179,6 @@ def zonal(
         Reference radius (m) of the coefficients.
     J2, J3, J4, J5, J6 : float, optional
         Its zonal coefficients, unnormalised.
-
-    Returns
-    -------
-    Load
 
     Raises
     ------
@@ -234,15 +222,6 @@ def gravity_gradient(mu: GravitationalParameter | None = None) -> Load:
     mu : float, optional
         Gravity parameter of the centre (m3/s2); by default that of ``central``.
 
-    Returns
-    -------
-    Load
-
-    Raises
-    ------
-    InvalidInput
-        No positive number.
-
     Examples
     --------
     >>> import polhode as ph
@@ -277,11 +256,6 @@ def mutual_gravity(G: float = 6.6743e-11) -> Load:
     Load
         On two bodies: say which with ``.on``.
 
-    Raises
-    ------
-    InvalidInput
-        No positive number.
-
     See Also
     --------
     gravitation : of any number of points.
@@ -315,11 +289,6 @@ def gravitation(G: float = 6.6743e-11) -> Load:
     -------
     Load
         On all bodies; say ``.on`` for some of them, which then attract each other.
-
-    Raises
-    ------
-    InvalidInput
-        No positive number.
 
     See Also
     --------
@@ -382,10 +351,6 @@ def third_body(of: str, mu: GravitationalParameter | None = None) -> Load:
         Its name there: ``"moon"`` reads ``moon``.
     mu : float, optional
         Its gravity parameter (m3/s2); by default that of the body of this name: sun, moon, earth, or a planet.
-
-    Returns
-    -------
-    Load
 
     Raises
     ------
@@ -474,10 +439,6 @@ def harmonics(
         In place of ``axis`` and ``angle``, as of ``polhode.forces.gravity_field``.
     digest : str
         SHA-256 that the file must have; runs record it, so that they are repeated with the same field.
-
-    Returns
-    -------
-    Load
 
     Raises
     ------

@@ -91,10 +91,6 @@ class Load(Acting):
             Their names, in the order of the first arguments of its function; or ``polhode.pairs``, for every two bodies
             of the system, the one of lower number first.
 
-        Returns
-        -------
-        Load
-
         Raises
         ------
         InvalidInput
@@ -124,10 +120,6 @@ class Load(Acting):
         name : str
             An identifier.
 
-        Returns
-        -------
-        Load
-
         Raises
         ------
         InvalidInput
@@ -149,10 +141,6 @@ class Load(Acting):
         ----------
         **numbers : array_like (N, ...)
             A row for each body of the system.
-
-        Returns
-        -------
-        Load
 
         Raises
         ------
@@ -184,10 +172,6 @@ class Load(Acting):
         **starts : float, array_like or mapping
             Their values at the start, or a mapping with ``size`` or ``start``, and ``unit``, as of ``rigid_body``.
 
-        Returns
-        -------
-        Load
-
         Raises
         ------
         InvalidInput
@@ -214,10 +198,6 @@ class Load(Acting):
         ----------
         **names : str
             By the name in the function the name in the system.
-
-        Returns
-        -------
-        Load
 
         Raises
         ------
@@ -252,10 +232,6 @@ class Load(Acting):
             From ``polhode.events``, or a mapping of its arguments with a ``kind``, in runs forwards in time; or a time
             (s), as that of a burn.
 
-        Returns
-        -------
-        Load
-
         Raises
         ------
         InvalidInput
@@ -288,10 +264,6 @@ class Load(Acting):
         ----------
         at : Event or float
             As of ``until``.
-
-        Returns
-        -------
-        Load
 
         Raises
         ------
@@ -483,10 +455,6 @@ def acceleration(function: Callable[..., Any], **parameters: Any) -> Load:
         As of ``of``; it returns the 3 numbers of an acceleration (m/s2, space).
     **parameters : float or array_like
         Its numbers by name.
-
-    Returns
-    -------
-    Load
 
     Raises
     ------

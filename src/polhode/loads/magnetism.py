@@ -41,15 +41,6 @@ def magnet(moment: Annotated[Any, Form.VECTOR, Unit("A_m2")]) -> Load:
     moment : array_like (3,)
         Magnetic dipole moment (A m2, body axes).
 
-    Returns
-    -------
-    Load
-
-    Raises
-    ------
-    InvalidInput
-        No vector.
-
     Examples
     --------
     >>> import polhode as ph

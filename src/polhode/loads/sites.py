@@ -53,10 +53,6 @@ def sites(
         Factor c of the reaction field of a medium beyond the cut-off, which adds c r^2 to the 1 / r of two charges of
         neutral bodies: (e - 1) / ((2 e + 1) cutoff^3) with its relative permittivity e [barker1973, tironi1995].
 
-    Returns
-    -------
-    Load
-
     Raises
     ------
     InvalidInput

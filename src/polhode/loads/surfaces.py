@@ -63,10 +63,6 @@ def drag(Cd: float, area: Area, *, rotation: Rate = 0.0, axis: Vector = (0.0, 0.
     axis : array_like (3,)
         Axis of this rotation, in space; any length.
 
-    Returns
-    -------
-    Load
-
     Raises
     ------
     InvalidInput
@@ -141,15 +137,6 @@ def radiation(Cr: float, area: Area) -> Load:
         Coefficient of radiation pressure: 1 of a black ball, up to 2.
     area : float
         Cross-section (m2).
-
-    Returns
-    -------
-    Load
-
-    Raises
-    ------
-    InvalidInput
-        No positive number.
 
     See Also
     --------
@@ -255,15 +242,6 @@ def plates_in_air(
     rotation, axis : float, array_like (3,)
         Rate (rad/s) at which the air turns about an axis through the origin, in space.
 
-    Returns
-    -------
-    Load
-
-    Raises
-    ------
-    InvalidInput
-        Names the invalid argument.
-
     See Also
     --------
     drag : of a ball.
@@ -312,10 +290,6 @@ def plates_in_light(
         Their centres (m, body axes, from the centre of mass).
     specular, diffuse : float or array_like (n,)
         Shares of the light that are reflected specularly and diffusely; the rest is absorbed.
-
-    Returns
-    -------
-    Load
 
     Raises
     ------

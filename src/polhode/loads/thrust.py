@@ -160,15 +160,6 @@ def impulse(
     once : bool
         Whether it happens at the first such event only, instead of at each.
 
-    Returns
-    -------
-    Load
-
-    Raises
-    ------
-    InvalidInput
-        Names the argument that is wrong.
-
     See Also
     --------
     thrust : a force that lasts.
@@ -269,10 +260,6 @@ def thrust(
     start, stop : float, optional
         Times (s) of ignition and cut-off; always on without them.
 
-    Returns
-    -------
-    Load
-
     Raises
     ------
     InvalidInput
@@ -357,11 +344,6 @@ def pulsed_thrusters(
     -------
     Load
         For a ``spacecraft`` take ``polhode.systems.pulsed_thrusters``, which has the same arguments.
-
-    Raises
-    ------
-    InvalidInput
-        Names the invalid argument.
 
     Examples
     --------

@@ -131,10 +131,6 @@ def nrlmsis(
     ap : float
         Daily geomagnetic index Ap: 4 quiet, 15 mean, 100 in a storm.
 
-    Returns
-    -------
-    Air
-
     Raises
     ------
     InvalidInput
@@ -325,11 +321,6 @@ def exponential_air(density: Annotated[float, Unit("kg_m3")], radius: Length, sc
     -------
     Surrounding
         A density (kg/m3), such as the ``air_density`` that ``polhode.loads.drag`` reads.
-
-    Raises
-    ------
-    InvalidInput
-        No positive number.
 
     See Also
     --------

@@ -81,10 +81,6 @@ def gravity_field(source: str, epoch: float | None = None) -> GravityField:
         Decimal year, such as 2026.5, at which coefficients that change with time (``gfct`` with ``trnd``, ``acos``,
         ``asin``) are evaluated; needed for a file that has some.
 
-    Returns
-    -------
-    GravityField
-
     Raises
     ------
     InvalidInput

@@ -161,11 +161,6 @@ def sunlight(
         A vector, away from the Sun, of the size of the pressure (N/m2, space), such as the ``sunlight`` that
         ``polhode.loads.radiation`` reads.
 
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong or missing.
-
     Examples
     --------
     >>> import polhode as ph

@@ -173,10 +173,6 @@ def magnetic_field(
     digest : str
         SHA-256 that the file of "igrf" must have; runs record it, so that they are repeated with the same field.
 
-    Returns
-    -------
-    MagneticField
-
     Raises
     ------
     InvalidInput

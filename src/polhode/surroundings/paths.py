@@ -179,10 +179,6 @@ def ephemeris(
     digest : str
         SHA-256 that a .bsp file must have; runs record it, so that they are repeated with the same file.
 
-    Returns
-    -------
-    Ephemeris
-
     Raises
     ------
     InvalidInput
@@ -528,11 +524,6 @@ def path(
     -------
     Surrounding
         A place (m, space), such as the ``sun`` or ``moon`` that ``polhode.loads.third_body`` reads.
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong.
 
     Examples
     --------

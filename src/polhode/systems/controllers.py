@@ -159,11 +159,6 @@ def controller(
         In a sum ``.on("a", "b")`` says which bodies it reads, ``.states(command=0.0)`` gives it states of its own, and
         ``.named`` another name.
 
-    Raises
-    ------
-    InvalidInput
-        Names the invalid argument.
-
     Examples
     --------
     >>> import polhode as ph

@@ -108,15 +108,6 @@ def thruster(
     start, stop : float, optional
         Times of ignition and cut-off; always on without them.
 
-    Returns
-    -------
-    Device
-
-    Raises
-    ------
-    InvalidInput
-        Names the invalid argument.
-
     Examples
     --------
     >>> import polhode as ph
@@ -176,15 +167,6 @@ def plate(
         Fractions of the light that are reflected specularly, reflected diffusely and absorbed; give at least two, of
         sum 1. Without them light exerts no force.
 
-    Returns
-    -------
-    Device
-
-    Raises
-    ------
-    InvalidInput
-        Names the invalid argument.
-
     Examples
     --------
     >>> import polhode as ph
@@ -230,10 +212,6 @@ def magnetic_dipole(moment: Annotated[Any, Form.VECTOR, Unit("A_m2")]) -> Device
     ----------
     moment : array_like (3,)
         Magnetic moment in body axes, torque / field (A m^2).
-
-    Returns
-    -------
-    Device
 
     Raises
     ------

@@ -70,10 +70,6 @@ class Event:
         *bodies : str
             Their names, in the order of the first arguments of its function.
 
-        Returns
-        -------
-        Event
-
         Raises
         ------
         InvalidInput

@@ -147,15 +147,6 @@ def apsis(
     terminal : bool
         Whether the run ends at the first such event.
 
-    Returns
-    -------
-    Event
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong.
-
     Examples
     --------
     >>> apsis("periapsis", body="moon", about="earth")
@@ -190,15 +181,6 @@ def node(
     terminal : bool
         Whether the run ends at the first such event.
 
-    Returns
-    -------
-    Event
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong.
-
     Examples
     --------
     >>> node("ascending", body="moon", about="earth").watches[0].rising
@@ -232,15 +214,6 @@ def altitude(
         Its name, in a system of several.
     terminal : bool
         Whether the run ends at the first such event.
-
-    Returns
-    -------
-    Event
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong.
 
     Examples
     --------
@@ -293,15 +266,6 @@ def eclipse(
     terminal : bool
         Whether the run ends at the first such event.
 
-    Returns
-    -------
-    Event
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong or missing.
-
     Examples
     --------
     >>> import polhode as ph
@@ -343,15 +307,6 @@ def closest_approach(a: str, b: str, *, terminal: bool = False) -> Event:
     terminal : bool
         Whether the run ends at the first such event.
 
-    Returns
-    -------
-    Event
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong.
-
     Examples
     --------
     >>> closest_approach("chaser", "target")
@@ -374,15 +329,6 @@ def distance(a: str, b: str, distance: Length, which: Which | None = None, *, te
         Only where it grows, or only where it falls.
     terminal : bool
         Whether the run ends at the first such event.
-
-    Returns
-    -------
-    Event
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong.
 
     Examples
     --------
@@ -413,15 +359,6 @@ def transit(
         Only these events.
     terminal : bool
         Whether the run ends at the first such event.
-
-    Returns
-    -------
-    Event
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong.
 
     Examples
     --------
@@ -507,15 +444,6 @@ def user(
     name : str, optional
         Name of the event; by default that of the function.
 
-    Returns
-    -------
-    Event
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong.
-
     Examples
     --------
     >>> import polhode as ph
@@ -568,11 +496,6 @@ def of(
     -------
     Event
         Of the one body of a system; say ``.on("a", "b")`` otherwise.
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong.
 
     Examples
     --------

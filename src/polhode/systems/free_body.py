@@ -35,10 +35,6 @@ def free_body(inertia: Inertia, *, physical: bool = True, loads: Loads = ()) -> 
     loads : sequence of Load
         What acts besides, from ``polhode.loads``; the body is called "body".
 
-    Returns
-    -------
-    System
-
     Raises
     ------
     InvalidInput

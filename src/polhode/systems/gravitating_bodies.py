@@ -64,15 +64,6 @@ def gravitating_bodies(
     names : str or sequence of str, optional
         Of the bodies, by which loads, starts and results know them; with loads by default body0, body1, ...
 
-    Returns
-    -------
-    System
-
-    Raises
-    ------
-    InvalidInput
-        Names the invalid argument.
-
     Examples
     --------
     >>> import polhode as ph

@@ -76,15 +76,6 @@ def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Lengt
     loads : sequence of Load
         What acts besides, from ``polhode.loads``; the body is called "body".
 
-    Returns
-    -------
-    System
-
-    Raises
-    ------
-    InvalidInput
-        Names the invalid argument and entry.
-
     Examples
     --------
     >>> import polhode as ph

@@ -104,10 +104,6 @@ def heavy_top(
     loads : sequence of Load
         What acts besides, from ``polhode.loads``; the body is called "body".
 
-    Returns
-    -------
-    System
-
     Raises
     ------
     InvalidInput

@@ -113,10 +113,6 @@ def tle(lines: Any, second: str | None = None) -> MeanElements:
     second : str, optional
         The second line.
 
-    Returns
-    -------
-    MeanElements
-
     Raises
     ------
     InvalidInput
@@ -199,10 +195,6 @@ def omm(given: Any, satellite: str | int | None = None) -> MeanElements:
         A file in XML, in lines KEY = value, in JSON or CSV; or its keys, such as one entry of a JSON answer.
     satellite : str or int, optional
         OBJECT_NAME or NORAD_CAT_ID of the one that is meant, needed where a file has several.
-
-    Returns
-    -------
-    MeanElements
 
     Raises
     ------

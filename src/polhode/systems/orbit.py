@@ -92,10 +92,6 @@ def orbit(
     loads : sequence of Load
         What acts besides, from ``polhode.loads``; the body is called "body", several are body0, body1 and so on.
 
-    Returns
-    -------
-    System
-
     Raises
     ------
     InvalidInput

@@ -83,15 +83,6 @@ def particle(
     loads : sequence of Load
         What acts besides, from ``polhode.loads``; the body is called "body".
 
-    Returns
-    -------
-    System
-
-    Raises
-    ------
-    InvalidInput
-        Names the invalid argument.
-
     Examples
     --------
     >>> import polhode as ph

@@ -95,10 +95,6 @@ def rigid_body(
     loads : sequence of Load
         What acts besides, from ``polhode.loads``; the body is called "body".
 
-    Returns
-    -------
-    System
-
     Raises
     ------
     InvalidInput

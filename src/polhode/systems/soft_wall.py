@@ -81,10 +81,6 @@ def soft_wall(
     loads : sequence of Load
         What acts besides, from ``polhode.loads``; the body is called "body".
 
-    Returns
-    -------
-    System
-
     Raises
     ------
     InvalidInput

@@ -66,15 +66,6 @@ def zonal(
     axis : array_like (3,)
         Axis of symmetry towards the north pole, space frame.
 
-    Returns
-    -------
-    Force
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong.
-
     See Also
     --------
     polhode.loads.zonal : the same as a load of ``polhode.system``.
@@ -141,10 +132,6 @@ def gravity_field(
     digest : str
         SHA-256 that the file must have; runs record it, so that they are repeated with the same field.
 
-    Returns
-    -------
-    Force
-
     Raises
     ------
     InvalidInput
@@ -181,15 +168,6 @@ def uniform(
     ----------
     acceleration : array_like (3,)
         Space frame, length / time^2.
-
-    Returns
-    -------
-    Force
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong.
 
     Examples
     --------
@@ -235,15 +213,6 @@ def third_body(
     ephemeris : Ephemeris, optional
         From ``polhode.surroundings.ephemeris``, or a mapping of its arguments: Sun, Moon and planets. The run is then
         in SI units.
-
-    Returns
-    -------
-    Force
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong.
 
     See Also
     --------
@@ -311,15 +280,6 @@ def drag(
         that of the Earth.
     axis : array_like (3,)
         Axis of rotation, space frame; of ``air`` it is z.
-
-    Returns
-    -------
-    Force
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong or missing.
 
     See Also
     --------
@@ -410,15 +370,6 @@ def radiation_pressure(
     sun_radius : float, optional
         Radius of the Sun, for the cone: 6.957e8 in metres.
 
-    Returns
-    -------
-    Force
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong or missing.
-
     See Also
     --------
     polhode.loads.radiation : the same as a load of ``polhode.system``.
@@ -496,15 +447,6 @@ def thrust(
     exhaust_velocity : float, optional
         Instead of ``specific_impulse``: length / time in any units.
 
-    Returns
-    -------
-    Force
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong or missing.
-
     See Also
     --------
     polhode.loads.thrust : a force fixed in a body, as a load of ``polhode.system``.
@@ -572,15 +514,6 @@ def impulse(
     frame : {"inertial", "rtn", "velocity"}
         Axes of ``delta_v``: those of space; radial, transverse (in the plane of motion, forward) and normal to that
         plane just before the impulse; or along the velocity.
-
-    Returns
-    -------
-    Force
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong.
 
     See Also
     --------
