@@ -31,7 +31,7 @@ step = 0.001
 t_end = 0.1
 every = 10
 """
-HEAVY = ("numba", "numpy", "xarray", "matplotlib", "pydantic", "rich", "scipy")
+HEAVY = ("numba", "numpy", "xarray", "matplotlib", "rich", "scipy")
 
 
 @pytest.fixture

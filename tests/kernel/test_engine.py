@@ -319,7 +319,7 @@ def test_integrate_is_light(python):
         import json, sys
         import polhode as ph
         ph.integrate, ph.methods.METHODS, ph.heavy_top, ph.save
-        heavy = ("xarray", "pandas", "scipy.spatial", "scipy.integrate", "scipy.fft", "matplotlib", "pydantic", "zarr",
+        heavy = ("xarray", "pandas", "scipy.spatial", "scipy.integrate", "scipy.fft", "matplotlib", "zarr",
                  "h5py", "h5netcdf", "click", "dask", "rich", "astropy", "numpy.ma", "email.parser", "polhode.plots",
                  "polhode.checks", "polhode.runs.scenario")
         before = [name for name in heavy if name in sys.modules]

@@ -18,9 +18,8 @@ from polhode.errors import InvalidInput
 from polhode.methods import options_by_name
 from polhode.runs import scenario as scenarios
 from polhode.runs.scenario import key_lines, read_scenario
-from polhode.runs.scenario.schema import scenario_file
-from polhode.runs.scenario.signatures import initial_table, of_whole
-from polhode.runs.scenario.values import models_in
+from polhode.runs.scenario.schema import initial_table, of_whole, scenario_file
+from polhode.runs.scenario.tables import check, inside
 from polhode.systems import SYSTEMS
 from polhode.systems.initial import on_lattice
 from polhode.systems.listing import SUMMANDS
@@ -51,10 +50,7 @@ def read(tmp_path):
 
 # ------------------------------------------------------------------ the specification
 def test_systems_of_scenarios_are_those_of_python():
-    tables = {
-        table.model_fields["type"].annotation.__args__[0]: set(table.model_fields) - {"type"}
-        for table in models_in(scenario_file().model_fields["system"].annotation)
-    }
+    tables = {table.tag: set(table.keys) - {"type"} for table in inside(scenario_file().keys["system"].type)}
     assert tables.pop("system") == {*SUMMANDS, *of_whole()}
     assert tables == {name: set(inspect.signature(build).parameters) for name, build in SYSTEMS.items()}
 
@@ -129,6 +125,30 @@ def test_lines_of_keys():
         ("many", 1): 28, ("many", 1, "name"): 29, ("many", 1, "part", "deep"): 31, ("many", 1, "more", 0, "z"): 33,
     }  # fmt: skip
     assert {key: lines[key] for key in places} == places
+
+
+WRONG_VALUES = {
+    "run.tangent = 3": "run.tangent: expected true or false or a list (got 3)",
+    "run.every = 0": "run.every: expected a whole number, 1 or more (got 0)",
+    "run.units = 'km'": "run.units: expected 'consistent', 'SI' or 'molecular' (got \"km\")",
+    "initial.velocity = 5": "initial.velocity: expected 0 (got 5)",
+    "initial.position = [1, 2, 3, 'x']": 'initial.position: expected 3 entries (got 4: [1, 2, 3, "x"])',
+    "initial.position = [1, 'x']": 'initial.position[1]: expected a number (got "x")',
+    "initial.position = [[1, 2, inf]]": "initial.position[0][2]: expected a finite number (got Infinity)",
+    "initial.a = 1": "initial.a: unknown key; known here: aem, ",
+    "system.bax = 1": "system.bax: unknown key; did you mean 'box'?",
+    "events = [{ kind = 3 }]": "events[0]: expected kind = 'apsis', ",
+    "events = [{}]": "events[0]: expected a key kind, one of altitude, apsis, ",
+    "version = true": "version: expected 2 (got true)",
+}
+
+
+@each("line", WRONG_VALUES)
+def test_what_a_value_has_to_be_is_told(read, line):
+    top = f'{line}\nsystem.type = "dipoles"\nsystem.n = 2\nrun.step = 0.1\nrun.t_end = 1.0\n'
+    with pytest.raises(InvalidInput) as refused:
+        read(top)
+    assert f"scenario.toml:1: {WRONG_VALUES[line]}" in str(refused.value)
 
 
 def test_all_mistakes_at_once(tmp_path):
@@ -512,10 +532,8 @@ def test_a_lattice_fills_the_box_of_a_system_and_no_more(read):
 
 
 def test_attitudes_and_turns_of_each_body(read):
-    model = initial_table().model_validate_json(
-        json.dumps({"attitude": [[1, 0, 0, 0], [0, 1, 0, 0]], "angular_momentum": [[1, 2, 3], [4, 5, 6]]}), strict=True
-    )
-    assert model.attitude == [[1, 0, 0, 0], [0, 1, 0, 0]] and model.angular_momentum[1] == [4, 5, 6]
+    given, told = {"attitude": [[1, 0, 0, 0], [0, 1, 0, 0]], "angular_momentum": [[1, 2, 3], [4, 5, 6]]}, []
+    assert check(initial_table(), given, (), lambda *wrong: told.append(wrong)) == given and not told
 
 
 # ------------------------------------------------------------------ recipes and options of one's own

@@ -10,7 +10,7 @@ import polhode as ph
 from each import each
 from polhode.errors import InvalidInput
 from polhode.runs import scenario as scenarios
-from polhode.runs.scenario import read_scenario, values as units
+from polhode.runs.scenario import read_scenario, tables as units
 
 KM = """\
 method = "v2/kepler"

@@ -21,7 +21,7 @@ from polhode.methods import METHODS, OTHER_NAMES, each_default, method, tableau_
 from polhode.methods.free_flows import FLOW_NAMES
 from polhode.runs.request import SET, STARTED, TOLERANCE
 from polhode.runs.scenario import schema
-from polhode.runs.scenario.signatures import initial_table, system_table
+from polhode.runs.scenario.schema import initial_table, system_table
 from polhode.runs.state import FORMS, STATE_WORDS
 from polhode.systems import start_files
 
@@ -273,7 +273,7 @@ def test_integrate_and_scenarios_take_the_same_words():
     whole = {"start", "settings", "at_start"}  # a scenario has their words
     in_python = set(inspect.signature(ph.integrate).parameters) - whole
     in_python |= {*STARTED, *FORMS, *STATE_WORDS, *SET, *TOLERANCE}  # flat, and those of a Tolerance
-    keys = {name for table in (initial_table(), schema.Run) for name in table.model_fields}
+    keys = {name for table in (initial_table(), schema.RUN) for name in table.keys}
     made = (ph.initial.gaussian_draw, ph.initial.cubic, ph.initial.thermal, ph.initial.at_energy)
     of_functions = {name for make in made for name in inspect.signature(make).parameters}
     whole_file = {"system", "method", "events", "store"}  # keys of the file and of [output]
@@ -281,9 +281,9 @@ def test_integrate_and_scenarios_take_the_same_words():
     drawn = {"draw", "lattice", "rotations", "exact_temperature", "energy_bodies"}  # names of these functions
     of_the_system = {"parameters"}  # a key of [system]
     assert in_python - keys == whole_file | of_the_process | of_the_system
-    assert of_the_system <= set(system_table("rigid_body").model_fields)
+    assert of_the_system <= set(system_table("rigid_body").keys)
     assert keys - in_python - of_functions == drawn | set(start_files.READERS)
-    assert whole_file - {"store"} <= set(schema.scenario_file().model_fields) and "store" in schema.Output.model_fields
+    assert whole_file - {"store"} <= set(schema.scenario_file().keys) and "store" in schema.OUTPUT.keys
 
 
 def test_attitudes_in_every_form_are_one():

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from polhode.methods import METHODS
 from polhode.runs import scenario as scenarios
-from polhode.runs.scenario import values as units
+from polhode.runs.scenario import tables as units
 from polhode.systems import PROBLEMS
 
 ROOT = Path(__file__).parents[2]

@@ -18,8 +18,8 @@ from polhode.checks import load_caller
 from polhode.kernel import drive, layout as L
 from polhode.runs.initial_state import start_state
 from polhode.runs.scenario import read_scenario
-from polhode.runs.scenario.signatures import system_table
-from polhode.runs.scenario.values import models_in
+from polhode.runs.scenario.schema import part_of, system_table
+from polhode.runs.scenario.tables import inside
 from polhode.systems.event_roles import compiled_events, table_of
 from polhode.systems.forces import FORCES, Force as ForceRecord
 
@@ -556,10 +556,8 @@ def read(tmp_path):
 
 
 def test_tables_of_forces_are_those_of_python():
-    tables = {
-        table.model_fields["kind"].annotation.__args__[0]: set(table.model_fields) - {"kind"}
-        for table in models_in(system_table("orbit").model_fields["forces"].annotation)
-    }
+    forces = part_of(system_table("orbit").keys["forces"].type)
+    tables = {table.tag: set(table.keys) - {"kind"} for table in inside(forces)}
     assert tables == {name: set(inspect.signature(build).parameters) for name, build in FORCES.items()}
 
 

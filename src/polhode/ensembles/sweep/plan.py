@@ -27,7 +27,7 @@ from polhode.ensembles import designs
 from polhode.ensembles.sampling import KINDS, Distribution, from_record
 from polhode.errors import FileProblem, InvalidInput, shown
 from polhode.runs.scenario import Scenario, read_scenario, sweep_table
-from polhode.runs.scenario.values import FUNCTION
+from polhode.runs.scenario.tables import FUNCTION
 from polhode.runs.store_parts import here
 
 WAYS = ("random", "latin_hypercube", "sobol")

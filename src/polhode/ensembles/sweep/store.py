@@ -159,7 +159,7 @@ class SweepStore:
             folder.write(PLAN, plan.to_json(), new=True)
             store = cls(folder)
             store.lay_out()
-        except PolhodeError:
+        except (PolhodeError, ModuleNotFoundError):
             raise
         except Exception as refused:
             why = getattr(refused, "strerror", None) or str(refused)

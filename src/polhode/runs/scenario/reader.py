@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import tomllib
@@ -15,7 +14,6 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ValidationError
 
 from polhode import reading
 from polhode.algebra import orbits
@@ -24,18 +22,29 @@ from polhode.arguments.words import FUNCTIONS, Form, ListOf, arguments_of
 from polhode.bodies import inertia
 from polhode.epochs import Epoch, epoch_of
 from polhode.errors import InvalidInput, PolhodeError, answering
-from polhode.methods import method as find_method
+from polhode.methods import method as find_method, options_by_name
 from polhode.runs.initial_state import check_moving, rows_by_name, start_state
 from polhode.runs.integrator import check_estimate
 from polhode.runs.request import for_tolerance, grouped, requested
 from polhode.runs.scenario.initial_state import AS_GIVEN, carried_out, given_state, keys, ways_to_give
-from polhode.runs.scenario.messages import as_toml, dotted, expected, plain_key
 from polhode.runs.scenario.record import Files, Scenario, dated, has_step_density, span_of, with_changes
-from polhode.runs.scenario.schema import Elements, Members, MethodTable, Output, Run, ScenarioFile, Sweep, scenario_file
-from polhode.runs.scenario.signatures import TYPE, as_record, chosen_of, entries, entry, of_whole
+from polhode.runs.scenario.schema import (
+    MEMBERS,
+    OUTPUT,
+    RUN,
+    SHAPES,
+    SWEEP,
+    TYPE,
+    as_record,
+    entries,
+    entry,
+    initial_table,
+    of_whole,
+    scenario_file,
+)
 from polhode.runs.scenario.sources import function_of
+from polhode.runs.scenario.tables import Table, as_toml, check, dotted, in_units_of, inside, unknown_key
 from polhode.runs.scenario.toml_lines import Key, deepest, key_lines, line_of_many_parts
-from polhode.runs.scenario.values import Body, in_units_of, models_in, unit_keys
 from polhode.runs.steps import checked_breaks, sample_times
 from polhode.systems import SYSTEMS, System, problem, start_files
 from polhode.systems.events import Event, event_of, events_of, why_not
@@ -172,10 +181,10 @@ class _Reader:
             self.wrong(key, f"expected at most {DEEPEST} levels of lists and tables in each other; close some")
             return type(value)()
         if isinstance(value, dict):
-            return {name: self.bounded(part, (*key, name)) for name, part in value.items()}
-        if isinstance(value, list):
+            return {str(name): self.bounded(part, (*key, name)) for name, part in value.items()}
+        if isinstance(value, list | tuple):
             return [self.bounded(part, (*key, k)) for k, part in enumerate(value)]
-        return value
+        return value if isinstance(value, int | float | str | None) else str(value)
 
     def wrong(self, key: Key, message: str) -> None:
         """Note a mistake at a key."""
@@ -205,50 +214,57 @@ class _Reader:
             self.refused(key, refused)
             return None
 
-    def modelled(self, name: str, model: type[BaseModel], found: Any) -> Any:
-        """A table that is none of a run; None where something in it is wrong, which is noted."""
-        try:
-            return model.model_validate(found)
-        except ValidationError as wrong:
-            for error in wrong.errors(include_url=False):
-                key = (name, *error["loc"])
-                self.wrong(key, expected({**error, "loc": key}))
-            return None
+    def mistaken(self, key: Key, told: str | Table) -> None:
+        """Note what the check of the file has found: a sentence, or the table that does not know a key."""
+        self.bad.add(key[0])
+        if len(self.problems) >= MOST_TOLD:
+            self.unreported += 1
+        else:
+            self.wrong(key, told if isinstance(told, str) else self.unknown(str(key[-1]), told))
+
+    def unknown(self, wrong: str, table: Table) -> str:
+        """What is wrong with a key that its table does not know, but perhaps another part of the file."""
+        if wrong in scenario_file().keys:
+            return "unknown key; it belongs at the top of the file, before the first [table]"
+        tables = {"run": RUN, "initial": initial_table(), "output": OUTPUT}
+        there = next((name for name, table in tables.items() if wrong in table.keys), "")
+        return f"unknown key; it belongs under [{there}]" if there else unknown_key(wrong, table)
 
     def scenario(self, method: str | None, step: float | None, rtol: float | None) -> Scenario:
         """The whole file."""
         parsed = self.parsed()
         if method is not None:
-            parsed.method = method
-        run = parsed.run
+            parsed["method"] = method
+        run = parsed["run"] = RUN.filled(parsed["run"] or {})
         if step is not None:
-            run.step, run.rtol, run.atol, run.first_step, run.max_step, run.max_steps = step, *[None] * 5
+            run |= {"step": step} | dict.fromkeys(("rtol", "atol", "first_step", "max_step", "max_steps"))
         if rtol is not None:
-            if run.step is not None and run.steps is not None:
-                run.t_end = run.t0 + run.step * run.steps
-            run.rtol, run.step, run.steps = rtol, None, None
-        sound = {name for name in ScenarioFile.model_fields if name not in self.bad}
-        ready = None if parsed.problem is None else self.tried(("problem",), problem, parsed.problem)
+            if run["step"] is not None and run["steps"] is not None:
+                run["t_end"] = run["t0"] + run["step"] * run["steps"]
+            run |= {"rtol": rtol, "step": None, "steps": None}
+        sound = parsed.keys() - self.bad
+        ready = None if parsed["problem"] is None else self.tried(("problem",), problem, parsed["problem"])
         if "problem" in sound and "system" in sound:
             if "problem" in self.raw and "system" in self.raw:
                 self.wrong(("system",), "a system is given, but problem brings its own; keep one of them")
             elif "problem" not in self.raw and "system" not in self.raw:
                 self.wrong((), "no system; write a [system] table, or name a problem (`polhode systems` lists both)")
-        system = self.system(parsed.system) if parsed.system is not None else ready.build() if ready else None
+        told = parsed["system"]
+        system = self.system(told) if told is not None else ready.build() if ready else None
         label = self.method(parsed, system) if "method" in sound else ""
         state: dict[str, Any] = {}
         if "initial" in sound and "elements" in sound:
             start = dict(ready.initial) if ready else {}
-            if parsed.elements is not None:
+            if parsed["elements"] is not None:
                 said = sum(ways_to_give("position", "momentum"), ())
                 start = {name: value for name, value in start.items() if name not in said}
-                start |= self.elements(parsed.elements, system)
-            state = self.state(parsed.initial, start, system, parsed.run)
+                start |= self.elements(parsed["elements"], system)
+            state = self.state(parsed["initial"] or {}, start, system, run)
         timed = "run" in sound and (ready or "problem" not in self.raw)
-        times = self.times(parsed.run, ready, has_step_density(label)) if timed else {}
-        output = self.output(parsed.output) if "output" in sound else Files()
+        times = self.times(run, ready, has_step_density(label)) if timed else {}
+        output = self.output(parsed["output"] or {}) if "output" in sound else Files()
         self.stored = self.stored or output.store is not None
-        events = self.events(parsed.events or [], system) if "events" in sound else []
+        events = self.events(parsed["events"] or [], system) if "events" in sound else []
         if events:
             times["events"] = events
         if system is not None and not self.problems:
@@ -256,20 +272,21 @@ class _Reader:
         members = self.members()
         self.report()
         assert system is not None
-        title = parsed.title or (ready.description if ready else system.name)
+        title = parsed["title"] or (ready.description if ready else system.name)
         asked = (("method", method), ("step", step), ("rtol", rtol))
         changes = self.changes | {key: value for key, value in asked if value is not None}
         return Scenario(self.path, self.text, title, system, label, times | state, output, changes, self.seed, members,
-                        named=parsed.method is not None)  # fmt: skip
+                        named=parsed["method"] is not None)  # fmt: skip
 
     def members(self) -> dict[str, Any] | None:
         """The [members] of the file; its table by its path."""
         if self.varied is None:
             return None
-        found = self.bounded(self.varied, ("members",))
-        if (table := self.modelled("members", Members, found)) is None:
+        before = len(self.problems)
+        given = check(MEMBERS, self.bounded(self.varied, ("members",)), ("members",), self.mistaken)
+        if len(self.problems) > before:
             return None
-        made: dict[str, Any] = table.model_dump()
+        made = MEMBERS.filled(given)
         if (made["vary"] is None) == (made["table"] is None):
             self.wrong(("members",), "give either vary, what varies by name, or table, a CSV file")
         if made["table"] is not None:
@@ -302,14 +319,15 @@ class _Reader:
         found = self.swept if self.swept is not None else {}
         if isinstance(found, dict):
             found = self.bounded({**found, **given}, ("sweep",))
-        self.modelled("sweep", Sweep, found)
+        check(SWEEP, found, ("sweep",), self.mistaken)
         self.report()
         return found  # type: ignore[no-any-return]
 
     # -------------------------------------------------------------- shape
-    def parsed(self) -> ScenarioFile:
-        """The file as tables; sections with mistakes are left out after noting them."""
-        self.raw = self.in_si(self.bounded(self.raw), [scenario_file()], (), ())
+    def parsed(self) -> dict[str, Any]:
+        """What the file says by the keys at its top; sections with mistakes are left out after noting them."""
+        file = scenario_file()
+        self.raw = self.in_si(self.bounded(self.raw), [file], (), ())
         run = self.raw.get("run")
         if self.si is not None and isinstance(run, dict | None):
             name = dotted(self.si)
@@ -324,17 +342,8 @@ class _Reader:
         self.start_files()
         if isinstance(self.raw.get("run"), dict):
             self.raw = {name: dated(part, self.raw["run"]) for name, part in self.raw.items()}
-        try:
-            return _validated(self.raw)
-        except ValidationError as wrong:
-            for error in wrong.errors(include_url=False):
-                key = plain_key(error["loc"])
-                self.bad.add(key[0])
-                if len(self.problems) < MOST_TOLD:
-                    self.wrong(key, expected(error))
-                else:
-                    self.unreported += 1
-        return _validated({name: part for name, part in self.raw.items() if name not in self.bad})
+        found = file.check(self.raw, (), self.mistaken)
+        return file.filled({name: part for name, part in found.items() if name not in self.bad})
 
     def start_files(self) -> None:
         """What files under [initial] say of the run: it is in SI, and where it has no epoch it begins with them."""
@@ -358,17 +367,18 @@ class _Reader:
         if run:
             self.raw["run"] = run
 
-    def in_si(self, table: dict[str, Any], models: list[type[BaseModel]], key: Key, written: Key) -> dict[str, Any]:
+    def in_si(self, table: dict[str, Any], tables: list[Table], key: Key, written: Key) -> dict[str, Any]:
         """A table with the values of keys that end in a unit turned into SI, under their plain names."""
         made: dict[str, Any] = {}
-        models = chosen_of(models, table)
-        endings = {ending: what for model in models for ending, what in unit_keys(model).items()}
+        tag = table.get("type", table.get("kind"))
+        tables = [one for one in tables if one.tag == (tag if ":" not in str(tag) else "")] or tables
+        endings = {ending: what for one in tables for ending, what in one.endings.items()}
         for name, value in table.items():
-            fields = [model.model_fields[name] for model in models if name in model.model_fields]
-            inside = [inner for field in fields for inner in models_in(field.annotation)]
-            inside = inside if fields else [inner for model in models for inner in getattr(model, "further", ())]
+            known = [one for one in tables if name in one.keys]
+            parts = [one.part_of(one.keys[name].type) for one in known] or [one.further or {} for one in tables]
+            within = [inner for part in parts for inner in inside(part)]
             here, there = (*key, name), (*written, name)
-            if not fields and name in endings:
+            if not known and name in endings:
                 base, _, factor = endings[name]
                 if base in table or base in made:
                     self.wrong(there, f"{base} is given twice; keep one of the keys")
@@ -378,10 +388,10 @@ class _Reader:
                     self.si = there
                 made[base] = in_units_of(value, factor)
             elif isinstance(value, dict):
-                made[name] = self.in_si(value, inside, here, there)
+                made[name] = self.in_si(value, within, here, there)
             elif isinstance(value, list):
                 made[name] = [
-                    self.in_si(part, inside, (*here, k), (*there, k)) if isinstance(part, dict) else part
+                    self.in_si(part, within, (*here, k), (*there, k)) if isinstance(part, dict) else part
                     for k, part in enumerate(value)
                 ]
             else:
@@ -389,15 +399,15 @@ class _Reader:
         return made
 
     # -------------------------------------------------------------- meaning
-    def system(self, table: Any) -> System | None:
+    def system(self, table: dict[str, Any]) -> System | None:
         """Build the system of the [system] table from the keys it has."""
-        if table.type == TYPE:
+        if table["type"] == TYPE:
             return self.sum(table)
-        before, build = len(self.problems), SYSTEMS[table.type]
+        before, build = len(self.problems), SYSTEMS[table["type"]]
         arguments = {
-            name: self.argument(argument.type, ("system", name), getattr(table, name))
+            name: self.argument(argument.type, ("system", name), table[name])
             for name, argument in arguments_of(build).items()
-            if name in table.model_fields_set
+            if name in table
         }
         loads = [name for name in ("torque", "force", "load") if name in arguments]
         if "potential" in arguments and loads and self.raw.get("version") is None:
@@ -408,7 +418,7 @@ class _Reader:
             return None
         return self.tried(("system",), build, **arguments)  # type: ignore[no-any-return]
 
-    def sum(self, table: Any) -> System | None:
+    def sum(self, table: dict[str, Any]) -> System | None:
         """Build a sum: each summand by itself, so that what is wrong with one is told at its place."""
         before, made, at = len(self.problems), dict[str, list[Any]](), dict[str, Key]()
         for key, build, record in entries(table):
@@ -420,7 +430,7 @@ class _Reader:
             return None
         try:
             around = {one.name: one for one in made.pop("surroundings", ())}
-            whole = {name: getattr(table, name) for name in of_whole() if name in table.model_fields_set}
+            whole = {name: table[name] for name in of_whole() if name in table}
             return sum_system(*made.values(), surroundings=around, **whole)
         except InvalidInput as refused:
             named = next((name for name in re.findall(r"'(\w+)'", str(refused)) if name in at), "")
@@ -447,33 +457,31 @@ class _Reader:
         if kind is Form.LOADS:
             return [self.summand((*key, k), *entry(load)) for k, load in enumerate(value)]
         if kind is Form.FORCES:
-            forces = (force.model_dump(exclude_unset=True) for force in value)
-            return [self.tried((*key, k), force_of, force) for k, force in enumerate(forces)]
-        if isinstance(value, Body):
+            return [self.tried((*key, k), force_of, force) for k, force in enumerate(value)]
+        if kind is Form.INERTIA and isinstance(value, dict):
             return self.body(key, value)
         if isinstance(kind, ListOf) and isinstance(value, list):
             return [self.one_of_list(kind.build, (*key, k), part) for k, part in enumerate(value)]
         if isinstance(value, list):
             return [self.argument(None, (*key, k), part) for k, part in enumerate(value)]
-        return value.model_dump(exclude_unset=True) if isinstance(value, BaseModel) else value
+        return value
 
-    def one_of_list(self, build: Any, key: Key, table: BaseModel) -> dict[str, Any]:
+    def one_of_list(self, build: Any, key: Key, given: dict[str, Any]) -> dict[str, Any]:
         """A table of a list, with the functions it names."""
-        given = table.model_dump(exclude_unset=True)
-        for name, argument in arguments_of(build).items():
-            if argument.type in FUNCTIONS and isinstance(given.get(name), str):
-                given[name] = self.function((*key, name), given[name])
-        return given
+        named = {name for name, one in arguments_of(build).items() if one.type in FUNCTIONS}
+        return {
+            name: self.function((*key, name), value) if name in named and isinstance(value, str) else value
+            for name, value in given.items()
+        }
 
-    def body(self, at: Key, table: Body) -> Any:
+    def body(self, at: Key, table: dict[str, Any]) -> Any:
         """The inertia tensor of a shape."""
-        shapes = [name for name in Body.model_fields if name != "about"]
-        given = [name for name in shapes if getattr(table, name) is not None]
+        given = [name for name in SHAPES if table.get(name) is not None]
         if len(given) != 1:
-            self.wrong(at, f"expected one shape of {', '.join(shapes)} (got {' and '.join(given) or 'none'})")
+            self.wrong(at, f"expected one shape of {', '.join(SHAPES)} (got {' and '.join(given) or 'none'})")
             return None
-        made = self.tried((*at, given[0]), getattr(inertia, given[0]), **getattr(table, given[0]).model_dump())
-        return made if made is None or table.about is None else made.about(table.about)
+        made = self.tried((*at, given[0]), getattr(inertia, given[0]), **table[given[0]])
+        return made if made is None or table.get("about") is None else made.about(table["about"])
 
     def events(self, tables: list[Any], system: System | None) -> list[Event]:
         """What to look for."""
@@ -482,12 +490,10 @@ class _Reader:
             key: Key = ("events", k)
             given = table
             if not isinstance(table, str):
-                given = table.model_dump(exclude_unset=True)
-                if hasattr(table, "record"):
-                    given |= {"function": given["kind"], **table.record}
+                own = ":" in table["kind"]
+                given = table | ({"function": table["kind"], "kind": "of"} if own else {})
                 if "function" in given:
-                    word = "kind" if hasattr(table, "record") else "function"
-                    given["function"] = self.function((*key, word), given["function"])
+                    given["function"] = self.function((*key, "kind" if own else "function"), given["function"])
                     if given["function"] is None:
                         continue
             try:
@@ -511,19 +517,19 @@ class _Reader:
             self.wrong(key, str(refused))
             return None
 
-    def method(self, parsed: ScenarioFile, system: System | None) -> str:
+    def method(self, parsed: Mapping[str, Any], system: System | None) -> str:
         """The method string, checked."""
-        chosen, adaptive = parsed.method, parsed.run.rtol is not None
+        chosen, adaptive = parsed["method"], parsed["run"]["rtol"] is not None
         at: Key = ()
-        options = parsed.chosen()
+        options = {name: parsed[name] for name in options_by_name() if parsed[name] is not None}
         if chosen is None:
             for key in options:
                 self.wrong((key,), f"{key} belongs to a method, and none is named; write method = ... too")
             return (for_tolerance(system) if adaptive else system.recommended) if system else ""
-        if isinstance(chosen, MethodTable):
+        if isinstance(chosen, dict):
             for key in options:
                 self.wrong((key,), "the method has a table; write this key there, under [method]")
-            options, chosen = chosen.chosen(), chosen.name
+            options, chosen = {key: one for key, one in chosen.items() if key != "name"}, chosen["name"]
             at = ("method",)
         wrong = len(self.problems)
         try:
@@ -541,7 +547,7 @@ class _Reader:
             self.refused(("method",), refused)
             return ""
 
-    def elements(self, table: Elements, system: System | None) -> dict[str, Any]:
+    def elements(self, table: Mapping[str, Any], system: System | None) -> dict[str, Any]:
         """Position and velocity from the [elements] table."""
         at: Key = ("elements",)
         before = len(self.problems)
@@ -553,15 +559,17 @@ class _Reader:
                        "them out")  # fmt: skip
         if system is None or len(self.problems) > before:
             return {}
-        found = self.tried(at, orbits.state, float(system.parameters[0]), **table.model_dump(exclude_none=True))
+        found = self.tried(at, orbits.state, float(system.parameters[0]), **table)
         return {} if found is None else {"position": found[0].tolist(), "velocity": found[1].tolist()}
 
-    def state(self, table: Any, ready: Mapping[str, Any], system: System | None, run: Run) -> dict[str, Any]:
+    def state(
+        self, table: dict[str, Any], ready: Mapping[str, Any], system: System | None, run: Mapping[str, Any]
+    ) -> dict[str, Any]:  # fmt: skip
         """Initial state as arguments of ``integrate``; what the file leaves out comes from the ready-made problem."""
         at: Key = ("initial",)
         arguments = keys()
-        given: dict[str, Any] = {name: getattr(table, name) for name in arguments if name in table.model_fields_set}
-        of_bodies = {name: one.model_dump(exclude_unset=True) for name, one in (table.model_extra or {}).items()}
+        given = {name: table[name] for name in arguments if name in table}
+        of_bodies = {name: one for name, one in table.items() if name not in arguments}
         before = len(self.problems)
         for group in ways_to_give():
             several = [name for name in group if name in given]
@@ -604,52 +612,47 @@ class _Reader:
         found = rows_by_name(system.names, {**state, **told})
         return {name: np.asarray(value).tolist() for name, value in found.items()}
 
-    def started(self, run: Run) -> Epoch | None:
+    def started(self, run: Mapping[str, Any]) -> Epoch | None:
         """The instant at which the run starts, if its epoch is known."""
-        if run.epoch is None:
+        if run["epoch"] is None:
             return None
-        zero = epoch_of(run.epoch)
-        return Epoch(zero.scale, zero.since + Decimal(repr(float(run.t0 or 0.0))))
+        zero = epoch_of(run["epoch"])
+        return Epoch(zero.scale, zero.since + Decimal(repr(float(run["t0"] or 0.0))))
 
-    def times(self, table: Run, ready: Any, time_transformed: bool) -> dict[str, Any]:
+    def times(self, run: dict[str, Any], ready: Any, time_transformed: bool) -> dict[str, Any]:
         """Step or tolerance, span and recording as arguments of ``integrate``."""
         at: Key = ("run",)
-        if table.step is None and table.rtol is None:
+        if run["step"] is None and run["rtol"] is None:
             if ready is None:
                 self.wrong(
                     at, "expected a step (got none); write step = 0.01 or the like under [run], or rtol = 1e-8 instead"
                 )
                 return {}
-            table.step = ready.step
-        if table.t_end is None and table.steps is None and ready is not None:
-            table.t_end = table.t0 + ready.t_end
-        times = {name: getattr(table, name) for name in Run.model_fields}
-        times = {name: value for name, value in times.items() if value is not None}
-        if table.epoch is not None:
-            self.tried((*at, "epoch"), epoch_of, table.epoch)
+            run["step"] = ready.step
+        if run["t_end"] is None and run["steps"] is None and ready is not None:
+            run["t_end"] = run["t0"] + ready.t_end
+        times = {name: value for name, value in run.items() if value is not None}
+        if "epoch" in times:
+            self.tried((*at, "epoch"), epoch_of, times["epoch"])
         try:
             h, n, start = span_of(times, time_transformed)
-            if table.t_eval is not None:
-                sample_times(table.t_eval, table.every, start, h, n)
-            if table.breaks is not None:
-                checked_breaks(table.breaks, start, start + n * h)
+            if "t_eval" in times:
+                sample_times(times["t_eval"], times["every"], start, h, n)
+            if "breaks" in times:
+                checked_breaks(times["breaks"], start, start + n * h)
         except InvalidInput as refused:
             self.refused(at, refused)
         return times
 
-    def output(self, table: Output) -> Files:
+    def output(self, given: Mapping[str, Any]) -> Files:
         """Where results go, with their suffixes checked."""
-        if table.file is not None:
-            self.tried(("output", "file"), suffix_of, table.file)
-        if table.picture is not None and Path(table.picture).suffix not in (".png", ".pdf", ".svg"):
-            at = ("output", "picture")
-            self.wrong(at, f"expected a name that ends in .png, .pdf or .svg (got {table.picture!r})")
-        if table.store is not None and Path(table.store).suffix != ".zarr":
-            self.wrong(("output", "store"), f"expected a name that ends in .zarr (got {table.store!r})")
-        elif table.store is not None and table.file is not None and Path(table.store) == Path(table.file):
+        file, picture, store = (given.get(name) for name in OUTPUT.keys)
+        if file is not None:
+            self.tried(("output", "file"), suffix_of, file)
+        if picture is not None and Path(picture).suffix not in (".png", ".pdf", ".svg"):
+            self.wrong(("output", "picture"), f"expected a name that ends in .png, .pdf or .svg (got {picture!r})")
+        if store is not None and Path(store).suffix != ".zarr":
+            self.wrong(("output", "store"), f"expected a name that ends in .zarr (got {store!r})")
+        elif store is not None and file is not None and Path(store) == Path(file):
             self.wrong(("output", "store"), "expected another name than that of file, which is written at the end")
-        return Files(*(Path(name) if name else None for name in (table.file, table.picture, table.store)))
-
-
-def _validated(raw: Mapping[str, Any]) -> ScenarioFile:
-    return scenario_file().model_validate_json(json.dumps(raw, default=str), strict=True)
+        return Files(*(Path(name) if name else None for name in (file, picture, store)))

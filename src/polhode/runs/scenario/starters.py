@@ -10,7 +10,7 @@ import json
 import math
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from polhode.arguments import choice
@@ -20,7 +20,6 @@ from polhode.arguments.words import (
     Form,
     ListOf,
     TableOf,
-    Unit,
     arguments_of,
     sample_value,
     summary,
@@ -29,9 +28,7 @@ from polhode.bodies.body import body
 from polhode.errors import InvalidInput
 from polhode.loads import LOADS
 from polhode.runs.scenario.initial_state import AS_GIVEN, given_state
-from polhode.runs.scenario.schema import Output, Run
-from polhode.runs.scenario.signatures import SPELLED as WRITTEN, of_one_body
-from polhode.runs.scenario.values import marks_of
+from polhode.runs.scenario.schema import OUTPUT, RUN, SPELLED as WRITTEN, of_one_body
 from polhode.surroundings import SURROUNDINGS
 from polhode.systems import SYSTEMS, System, start_files
 from polhode.systems.controllers import controller
@@ -42,6 +39,8 @@ from polhode.systems.registry import sample_arguments
 WIDTH = 100
 ABOUT = {"t0": "time at the start"}
 """What keys mean that are not described elsewhere."""
+OF_THE_REST = ("since", "commanded")
+"""Keys of [run] that only continued runs have."""
 SPELLED_OUT = {**WRITTEN, Form.FUNCTION: f"{WRITTEN[Form.FUNCTION]}; such a scenario is run with --allow-code"}
 """What follows the description of a key."""
 SPELLED = {
@@ -176,12 +175,13 @@ def begun(about: str, stem: str, title: str, kind: str) -> list[str]:
 def ended(chosen: Starter, stem: str) -> list[str]:
     """The lines of its run and of its results."""
     lines = ["", "[run]"]
-    for argument in of_table(Run):
-        lines += entry(argument, chosen.run)
+    for argument in RUN.keys.values():
+        if argument.name not in OF_THE_REST:
+            lines += entry(replace(argument, type=Any), chosen.run)
     lines += ["", "[output]"]
     endings = {"file": f"{stem}.nc", "picture": f"{stem}.png", "store": f"{stem}.zarr"}
-    for argument in of_table(Output):
-        lines += entry(argument, {}, endings)
+    for argument in OUTPUT.keys.values():
+        lines += entry(replace(argument, type=Any), {}, endings)
     return lines
 
 
@@ -320,18 +320,6 @@ def of_initial(build: Callable[..., System], chosen: Starter) -> list[Argument]:
     names += files + [key for key in recipes if several and moves and key not in start_files.READERS]
     every = {name: numbers.get(name) or recipes[name] for name in names}
     return sorted(every.values(), key=lambda argument: argument.name not in chosen.initial)
-
-
-def of_table(table: type[Run] | type[Output]) -> list[Argument]:
-    """The keys of a table of the schema, as arguments; those that only continued runs have are left out."""
-    found = []
-    for name, about in table.model_fields.items():
-        marks = [mark for mark in (*about.metadata, *marks_of(about.annotation))]
-        unit = next((mark.name for mark in marks if isinstance(mark, Unit)), None)
-        words = [about.description, *(getattr(mark, "description", None) for mark in marks)]
-        described = next(filter(None, words), "")
-        found.append(Argument(name, Any, unit, described, False, about.default))
-    return [argument for argument in found if argument.name not in ("since", "commanded")]
 
 
 def sampled(name: str, build: Callable[..., System]) -> Starter:

@@ -15,7 +15,7 @@ from polhode.errors import FileProblem, InvalidInput, answering
 from polhode.methods import Method, MethodSpec
 from polhode.runs.initial_state import rows_by_name
 from polhode.runs.request import ARGUMENTS, MEASURED, Request, in_units_of, requested, with_options
-from polhode.runs.scenario.signatures import TYPE
+from polhode.runs.scenario.schema import TYPE
 from polhode.runs.scenario.sources import Sources
 from polhode.runs.scenario.starters import as_toml
 from polhode.runs.state import FORMS, OF_METHODS, STATE_WORDS, as_kept, state_of

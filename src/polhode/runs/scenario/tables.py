@@ -1,0 +1,277 @@
+"""What values of a scenario may be: parts of a JSON schema, which ``check`` compares with a file, and tables of keys.
+
+A part is a schema of JSON as it is published, or a ``Table`` in its place. Beside the words of JSON schemas it may have
+``finite``, false of numbers that may be infinite, ``by``, the key that tells tables apart, ``else``, the number of that
+part of several which is meant by what is none of them, and ``least``, a smallest number that is checked elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from math import inf, pi
+from typing import Any
+
+from polhode.arguments.words import Argument
+from polhode.errors import closest, said_of
+from polhode.runs.scenario.toml_lines import Key
+
+Part = Any
+"""A dict of JSON's words, or a ``Table``."""
+Tell = Callable[[Key, Any], None]
+"""What is told of mistakes: a key, and the sentence, or the table that does not know the key."""
+FUNCTION = r"^([^:]+\.py|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*):[A-Za-z_]\w*$"
+SHAPES: dict[str, tuple[str, Any]] = {
+    "number": ("a number", int | float), "integer": ("a whole number", int), "string": ("text in quotes", str),
+    "boolean": ("true or false", bool), "array": ("a list", list), "object": ("a table", dict),
+}  # fmt: skip
+"""Types of JSON in words, and the types of Python."""
+PUBLISHED = {"finite": None, "by": None, "else": None, "least": "minimum"}
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table: its keys, and what others may hold, if there may be others."""
+
+    name: str
+    about: str
+    keys: Mapping[str, Argument]
+    part_of: Callable[[Any], Part]  # what the type of an argument stands for
+    tag: str = ""  # its ``type`` or ``kind``, where it is one of several
+    further: Part | None = None
+
+    def check(self, value: Any, key: Key, tell: Tell) -> dict[str, Any]:
+        """The values of a table by key; what is wrong is told."""
+        made: dict[str, Any] = {}
+        if not fits("object", value, key, tell):
+            return made
+        for name, one in self.keys.items():
+            if name in value:
+                absent = value[name] is None and one.default is None and not one.required
+                made[name] = None if absent else check(self.part_of(one.type), value[name], (*key, name), tell)
+            elif one.required:
+                tell((*key, name), "expected this key (got nothing); add it")
+        for name in [name for name in value if name not in self.keys]:
+            if self.further is None or (isinstance(self.further, Table) and not isinstance(value[name], dict)):
+                tell((*key, name), self)
+            else:
+                made[name] = check(self.further, value[name], (*key, name), tell)
+        return made
+
+    def filled(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """All values of a table, of keys that are not given their defaults."""
+        return {name: given.get(name, one.default) for name, one in self.keys.items()}
+
+    @cached_property
+    def endings(self) -> dict[str, tuple[str, str, Decimal | float]]:
+        """Keys with a unit in their names: the plain key, the unit, and how much of SI's it has."""
+        return {
+            f"{name}_{ending}": (name, ending, factor)
+            for name, one in self.keys.items() if one.unit for ending, factor in IN_SI[one.unit].items()
+        }  # fmt: skip
+
+    def published(self, tables: dict[str, Any]) -> dict[str, Any]:
+        """The JSON schema of the table; those within it go to ``tables`` by their names."""
+        properties: dict[str, Any] = {}
+        for name, one in self.keys.items():
+            found = published(self.part_of(one.type), tables)
+            title = {} if "$ref" in found else {"title": name.replace("_", " ").title()}
+            said = {"description": one.description} if one.description else {}
+            default = {} if one.required or one.default is None else {"default": one.default}
+            properties[name] = found | title | said | default
+        for key, (name, unit, _) in self.endings.items():
+            words = properties[name]
+            about = f"{words['description']}; " if "description" in words else ""
+            properties[key] = words | {"title": key, "description": f"{about}in {unit}"}
+        made: dict[str, Any] = {"title": self.name, "type": "object", "properties": properties}
+        made |= {"additionalProperties": False if self.further is None else published(self.further, tables) or True}
+        made |= {"description": self.about} if self.about else {}
+        needed = [name for name, one in self.keys.items() if one.required]
+        if needed:
+            made["required"] = [name for name in needed if not self.keys[name].unit]
+        if several := [name for name in needed if self.keys[name].unit]:
+            ways = [[name, *(key for key, (base, _, _) in self.endings.items() if base == name)] for name in several]
+            made["allOf"] = [{"anyOf": [{"required": [key]} for key in keys]} for keys in ways]
+        return made
+
+
+def check(part: Part, value: Any, key: Key, tell: Tell) -> Any:
+    """A value as the part of a schema has it, numbers that need not be whole as ``float``; what is wrong is told."""
+    if isinstance(part, Table):
+        return part.check(value, key, tell)
+    if several := part.get("oneOf") or part.get("anyOf"):
+        chosen = of_tables(part, value, key, tell) if "by" in part else of_shapes(several, value)
+        if chosen is None and "anyOf" in part:
+            tell(key, f"expected {one_of([SHAPES[one['type']][0] for one in several])} (got {as_toml(value)})")
+        elif chosen is not None or "by" not in part:
+            return check(chosen or several[part.get("else", 0)], value, key, tell)
+        return None
+    if "enum" in part:
+        if not any(type(one) is type(value) and one == value for one in part["enum"]):
+            words = one_of([*map(repr, part["enum"])])
+            tell(key, f"expected {words} (got {as_toml(value)}){near(value, words)}")
+        return value
+    kind = part.get("type", "")
+    if not kind or not fits(kind, value, key, tell):
+        return value
+    if kind == "array":
+        return of_list(part, value, key, tell)
+    if kind == "object" and isinstance(part["additionalProperties"], dict):
+        return {name: check(part["additionalProperties"], one, (*key, name), tell) for name, one in value.items()}
+    if kind == "string" and "pattern" in part and not re.fullmatch(part["pattern"], value):
+        tell(key, f"expected 'file.py:function' (got {as_toml(value)}), or 'package.module:function'")
+    if kind == "number" and part.get("finite", True) and not -inf < value < inf:
+        tell(key, f"expected a finite number (got {as_toml(value)})")
+    elif "minimum" in part and not part["minimum"] <= value <= part.get("maximum", inf):
+        what = part["maximum"] if "maximum" in part else f"a whole number, {part['minimum']} or more"
+        tell(key, f"expected {what} (got {as_toml(value)})")
+    return float(value) if kind == "number" else value
+
+
+def fits(kind: str, value: Any, key: Key, tell: Tell) -> bool:
+    """Whether a value is of a type of JSON; that it is not is told."""
+    words, own = SHAPES[kind]
+    if isinstance(value, own) and (kind == "boolean" or not isinstance(value, bool)):
+        return True
+    tell(key, f"expected {words} (got {as_toml(value)})")
+    return False
+
+
+def of_list(part: Part, value: list[Any], key: Key, tell: Tell) -> list[Any]:
+    """The entries of a list."""
+    told: list[tuple[Key, Any]] = []
+    made = [check(part["items"], one, (*key, k), lambda *wrong: told.append(wrong)) for k, one in enumerate(value)]
+    least, most = part.get("minItems", 0), part.get("maxItems", inf)
+    if len(value) > most or (len(value) < least and not told):
+        told = [(key, f"expected {least} entries (got {len(value)}: {as_toml(value)})")]
+    for wrong in told:
+        tell(*wrong)
+    return made
+
+
+def of_shapes(several: Sequence[Part], value: Any) -> Part | None:
+    """Which of several parts has the shape of a value, of a list of lists one of such; None if none has it."""
+    of_lists = isinstance(value, list) and bool(value[:1]) and isinstance(value[0], list)
+    found = None
+    for one in several:
+        kind = "object" if isinstance(one, Table) or "by" in one else one["type"]
+        if isinstance(value, SHAPES[kind][1]) and (kind in ("boolean", "number") or not isinstance(value, bool)):
+            if (kind == "array" and one["items"].get("type") == "array") == of_lists:
+                return one
+            found = found or one
+    return found
+
+
+def of_tables(part: Part, value: Any, key: Key, tell: Tell) -> Table | None:
+    """The table that a value is, told apart by its key ``by``; None of one that is none of them, which is told."""
+    word, tables = part["by"], part["oneOf"]
+    if part.get("discriminator") and not fits("object", value, key, tell):
+        return None
+    tag = value.get(word) if isinstance(value, dict) else None
+    own = next((one for one in tables if not one.tag), None)
+    if own is not None and isinstance(tag, str) and ":" in tag:
+        return own
+    known, function = [one.tag for one in tables if one.tag], [] if own is None else ["'file.py:function'"]
+    if tag is None:
+        tell(key, f"expected a key {word}, one of {', '.join([*sorted(known), *function])} (got {as_toml(value)})")
+    elif tag not in known:
+        words = ", ".join([*map(repr, known), *function])
+        tell(key, f"expected {word} = {words} (got {as_toml(tag)}){near(tag, words)}")
+    return next((one for one in tables if one.tag and one.tag == tag), None)
+
+
+def inside(part: Part) -> Iterator[Table]:
+    """The tables that a key may hold."""
+    if isinstance(part, Table):
+        yield part
+    else:
+        for one in (*part.get("oneOf", ()), *([part["items"]] if "items" in part else ())):
+            yield from inside(one)
+
+
+def published(part: Part, tables: dict[str, Any]) -> dict[str, Any]:
+    """A part as JSON schemas have it; tables go to ``tables`` by their names."""
+    if isinstance(part, Table):
+        if part.name not in tables:
+            tables[part.name] = {}
+            tables[part.name] = part.published(tables)
+        return {"$ref": f"#/$defs/{part.name}"}
+    made = {PUBLISHED.get(word, word): one for word, one in part.items() if PUBLISHED.get(word, word)}
+    for word in ("oneOf", "anyOf"):
+        if word in made:
+            made[word] = [published(one, tables) for one in made[word]]
+    for word in ("items", "additionalProperties"):
+        if isinstance(made.get(word), dict | Table):
+            made[word] = published(made[word], tables)
+    if len(made.get("enum", ())) == 1:
+        made["const"] = made.pop("enum")[0]
+    if part.get("discriminator"):
+        names = {one.tag: f"#/$defs/{one.name}" for one in part["oneOf"]}
+        made["discriminator"] = {"mapping": names, "propertyName": part["by"]}
+    return made
+
+
+# ------------------------------------------------------------------ words
+def unknown_key(wrong: str, table: Table) -> str:
+    """What is wrong with a key that a table does not know."""
+    known = sorted(table.keys)
+    close = [key for key, (base, _, _) in table.endings.items() if wrong.startswith(f"{base}_")]
+    close = close or closest(wrong, known, 2, 0.6)
+    hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known here: {', '.join(known)}"
+    return f"unknown key; {said_of(wrong, known) or hint}"
+
+
+def one_of(words: list[str]) -> str:
+    """Words of which one is expected."""
+    return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
+
+
+def near(found: object, expected: str) -> str:
+    """A question for the word that is meant."""
+    close = closest(found, re.findall(r"'([^']+)'", expected), 1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def dotted(key: Key) -> str:
+    """A key as people write it."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in key).lstrip(".")
+
+
+def as_toml(value: Any) -> str:
+    """A value as TOML would write it, shortened."""
+    text = json.dumps(value, default=str)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+# ------------------------------------------------------------------ units
+WHOLE: Decimal | float = Decimal(1)
+PLAIN = "kg kg_m_s kg_m kg_m2 kg_m2_s N_m2 N_per_m m2 A_m2 kg_m3 m2_kg"
+"""Units of SI that no key has multiples of."""
+IN_SI: dict[str, dict[str, Decimal | float]] = {
+    **{unit: {unit: WHOLE} for unit in PLAIN.split()},
+    "m": {"m": Decimal(1), "km": Decimal(1000)},
+    "s": {"s": Decimal(1), "min": Decimal(60), "h": Decimal(3600), "d": Decimal(86400)},
+    "m_s": {"m_s": Decimal(1), "km_s": Decimal(1000)},
+    "m_s2": {"m_s2": Decimal(1), "km_s2": Decimal(1000)},
+    "m3_s2": {"m3_s2": Decimal(1), "km3_s2": Decimal(10) ** 9},
+    "N": {"N": Decimal(1), "mN": Decimal("0.001")},
+    "N_m": {"N_m": Decimal(1), "mN_m": Decimal("0.001")},
+    "N_m_s": {"N_m_s": Decimal(1), "mN_m_s": Decimal("0.001")},
+    "per_m": {"per_m": Decimal(1), "per_km": Decimal("0.001")},
+    "rad": {"rad": 1.0, "deg": pi / 180.0},
+    "rad_s": {"rad_s": 1.0, "deg_s": pi / 180.0},
+}
+"""Endings of keys, and how much of the SI unit each has; a decimal where it is exact."""
+
+
+def in_units_of(value: Any, factor: Decimal | float) -> Any:
+    """Numbers, in lists or not, times a factor, rounded once; what is no number stays, to be refused later."""
+    if isinstance(value, list):
+        return [in_units_of(part, factor) for part in value]
+    if isinstance(value, bool) or not isinstance(value, int | float) or factor == 1:
+        return value
+    return float(Decimal(repr(value)) * factor) if isinstance(factor, Decimal) else value * factor
