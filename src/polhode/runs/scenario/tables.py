@@ -22,8 +22,8 @@ from polhode.runs.scenario.toml_lines import Key
 
 Part = Any
 """A dict of JSON's words, or a ``Table``."""
-Tell = Callable[[Key, Any], None]
-"""What is told of mistakes: a key, and the sentence, or the table that does not know the key."""
+Refuse = Callable[[Key, Any], None]
+"""Called with mistakes: a key, and the sentence, or the table that does not know the key."""
 FUNCTION = r"^([^:]+\.py|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*):[A-Za-z_]\w*$"
 SHAPES: dict[str, tuple[str, Any]] = {
     "number": ("a number", int | float), "integer": ("a whole number", int), "string": ("text in quotes", str),
@@ -44,22 +44,22 @@ class Table:
     tag: str = ""  # its ``type`` or ``kind``, where it is one of several
     further: Part | None = None
 
-    def check(self, value: Any, key: Key, tell: Tell) -> dict[str, Any]:
+    def check(self, value: Any, key: Key, refuse: Refuse) -> dict[str, Any]:
         """The values of a table by key; what is wrong is told."""
         made: dict[str, Any] = {}
-        if not fits("object", value, key, tell):
+        if not fits("object", value, key, refuse):
             return made
         for name, one in self.keys.items():
             if name in value:
                 absent = value[name] is None and one.default is None and not one.required
-                made[name] = None if absent else check(self.part_of(one.type), value[name], (*key, name), tell)
+                made[name] = None if absent else check(self.part_of(one.type), value[name], (*key, name), refuse)
             elif one.required:
-                tell((*key, name), "expected this key (got nothing); add it")
+                refuse((*key, name), "expected this key (got nothing); add it")
         for name in [name for name in value if name not in self.keys]:
             if self.further is None or (isinstance(self.further, Table) and not isinstance(value[name], dict)):
-                tell((*key, name), self)
+                refuse((*key, name), self)
             else:
-                made[name] = check(self.further, value[name], (*key, name), tell)
+                made[name] = check(self.further, value[name], (*key, name), refuse)
         return made
 
     def filled(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,49 +99,49 @@ class Table:
         return made
 
 
-def check(part: Part, value: Any, key: Key, tell: Tell) -> Any:
+def check(part: Part, value: Any, key: Key, refuse: Refuse) -> Any:
     """A value as the part of a schema has it, numbers that need not be whole as ``float``; what is wrong is told."""
     if isinstance(part, Table):
-        return part.check(value, key, tell)
+        return part.check(value, key, refuse)
     if several := part.get("oneOf") or part.get("anyOf"):
-        chosen = of_tables(part, value, key, tell) if "by" in part else of_shapes(several, value)
+        chosen = of_tables(part, value, key, refuse) if "by" in part else of_shapes(several, value)
         if chosen is None and "anyOf" in part:
-            tell(key, f"expected {one_of([SHAPES[one['type']][0] for one in several])} (got {as_toml(value)})")
+            refuse(key, f"expected {one_of([SHAPES[one['type']][0] for one in several])} (got {as_toml(value)})")
         elif chosen is not None or "by" not in part:
-            return check(chosen or several[part.get("else", 0)], value, key, tell)
+            return check(chosen or several[part.get("else", 0)], value, key, refuse)
         return None
     if "enum" in part:
         if not any(type(one) is type(value) and one == value for one in part["enum"]):
             words = one_of([*map(repr, part["enum"])])
-            tell(key, f"expected {words} (got {as_toml(value)}){near(value, words)}")
+            refuse(key, f"expected {words} (got {as_toml(value)}){near(value, words)}")
         return value
     kind = part.get("type", "")
-    if not kind or not fits(kind, value, key, tell):
+    if not kind or not fits(kind, value, key, refuse):
         return value
     if kind == "array":
-        return of_list(part, value, key, tell)
+        return of_list(part, value, key, refuse)
     if kind == "object" and isinstance(part["additionalProperties"], dict):
-        return {name: check(part["additionalProperties"], one, (*key, name), tell) for name, one in value.items()}
+        return {name: check(part["additionalProperties"], one, (*key, name), refuse) for name, one in value.items()}
     if kind == "string" and "pattern" in part and not re.fullmatch(part["pattern"], value):
-        tell(key, f"expected 'file.py:function' (got {as_toml(value)}), or 'package.module:function'")
+        refuse(key, f"expected 'file.py:function' (got {as_toml(value)}), or 'package.module:function'")
     if kind == "number" and part.get("finite", True) and not -inf < value < inf:
-        tell(key, f"expected a finite number (got {as_toml(value)})")
+        refuse(key, f"expected a finite number (got {as_toml(value)})")
     elif "minimum" in part and not part["minimum"] <= value <= part.get("maximum", inf):
         what = part["maximum"] if "maximum" in part else f"a whole number, {part['minimum']} or more"
-        tell(key, f"expected {what} (got {as_toml(value)})")
+        refuse(key, f"expected {what} (got {as_toml(value)})")
     return float(value) if kind == "number" else value
 
 
-def fits(kind: str, value: Any, key: Key, tell: Tell) -> bool:
+def fits(kind: str, value: Any, key: Key, refuse: Refuse) -> bool:
     """Whether a value is of a type of JSON; that it is not is told."""
     words, own = SHAPES[kind]
     if isinstance(value, own) and (kind == "boolean" or not isinstance(value, bool)):
         return True
-    tell(key, f"expected {words} (got {as_toml(value)})")
+    refuse(key, f"expected {words} (got {as_toml(value)})")
     return False
 
 
-def of_list(part: Part, value: list[Any], key: Key, tell: Tell) -> list[Any]:
+def of_list(part: Part, value: list[Any], key: Key, refuse: Refuse) -> list[Any]:
     """The entries of a list."""
     told: list[tuple[Key, Any]] = []
     made = [check(part["items"], one, (*key, k), lambda *wrong: told.append(wrong)) for k, one in enumerate(value)]
@@ -149,7 +149,7 @@ def of_list(part: Part, value: list[Any], key: Key, tell: Tell) -> list[Any]:
     if len(value) > most or (len(value) < least and not told):
         told = [(key, f"expected {least} entries (got {len(value)}: {as_toml(value)})")]
     for wrong in told:
-        tell(*wrong)
+        refuse(*wrong)
     return made
 
 
@@ -166,10 +166,10 @@ def of_shapes(several: Sequence[Part], value: Any) -> Part | None:
     return found
 
 
-def of_tables(part: Part, value: Any, key: Key, tell: Tell) -> Table | None:
+def of_tables(part: Part, value: Any, key: Key, refuse: Refuse) -> Table | None:
     """The table that a value is, told apart by its key ``by``; None of one that is none of them, which is told."""
     word, tables = part["by"], part["oneOf"]
-    if part.get("discriminator") and not fits("object", value, key, tell):
+    if part.get("discriminator") and not fits("object", value, key, refuse):
         return None
     tag = value.get(word) if isinstance(value, dict) else None
     own = next((one for one in tables if not one.tag), None)
@@ -177,10 +177,10 @@ def of_tables(part: Part, value: Any, key: Key, tell: Tell) -> Table | None:
         return own
     known, function = [one.tag for one in tables if one.tag], [] if own is None else ["'file.py:function'"]
     if tag is None:
-        tell(key, f"expected a key {word}, one of {', '.join([*sorted(known), *function])} (got {as_toml(value)})")
+        refuse(key, f"expected a key {word}, one of {', '.join([*sorted(known), *function])} (got {as_toml(value)})")
     elif tag not in known:
         words = ", ".join([*map(repr, known), *function])
-        tell(key, f"expected {word} = {words} (got {as_toml(tag)}){near(tag, words)}")
+        refuse(key, f"expected {word} = {words} (got {as_toml(tag)}){near(tag, words)}")
     return next((one for one in tables if one.tag and one.tag == tag), None)
 
 
