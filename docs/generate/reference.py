@@ -88,8 +88,6 @@ def cli_page() -> str:
         "## polhode\n\n" + help_of()
     )
     for name, line in COMMANDS.items():
-        if not (ROOT / "src" / "polhode" / "cli" / f"{name}.py").exists():
-            continue
         text += f"\n## polhode {name}\n\n{line}\n\n" + help_of(name)
     return text
 

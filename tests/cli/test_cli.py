@@ -223,7 +223,7 @@ def test_trajectory_survives_a_full_disk(polhode, monkeypatch):
             raise FileProblem(f"cannot write {path}: No space left on device")
         return trajectory.files.save(ds, path)
 
-    monkeypatch.setattr(trajectory, "save", full)
+    monkeypatch.setattr(ph, "save", full)
     code, _, err = polhode("run", "top.toml", "-q", "--no-picture")
     assert code == 5 and "No space left on device; the trajectory was kept in" in err
     assert len(ph.load(kept[1]).time) == 11

@@ -149,7 +149,7 @@ def test_a_package_may_add_a_capability(monkeypatch):
 
 # ------------------------------------------------------------------ where they are shown
 def test_listings_tell_what_is_provided_and_needed():
-    from polhode.cli.methods import facts_of, in_words
+    from polhode.cli.listings import facts_of, in_words
     from polhode.systems.listing import system_facts as facts
 
     told = facts()

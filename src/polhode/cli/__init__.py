@@ -33,7 +33,11 @@ COMMANDS = {
     "doctor": "Check this installation: versions, cache, processors, GPU, a short run.",
     "cite": "Print what to cite for a trajectory or a method.",
 }
-"""Every subcommand and its line in ``--help``; the command itself is ``polhode.cli.<name>.command``."""
+"""Every subcommand and its line in ``--help``; the command itself is ``polhode.cli.<name>.command``, or in HOMES."""
+HOMES = dict.fromkeys(("resume", "info", "tail"), "stores") | dict.fromkeys(
+    ("methods", "systems", "new", "schema", "cite"), "listings"
+)
+"""Modules with several commands, by the names of these."""
 
 
 class _Commands(click.Group):
@@ -45,7 +49,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command = importlib.import_module(f"polhode.cli.{name}").command
+        module = importlib.import_module(f"polhode.cli.{HOMES.get(name, name)}")
+        command = getattr(module, name if name in HOMES else "command")
         assert isinstance(command, click.Command)
         return command
 

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
+import polhode as ph
+from polhode.cli.options import OVERWRITE, QUIET, argument, as_command, option
+from polhode.display import Display
 from polhode.errors import InvalidInput
 
 
-@click.command("animate", short_help="Write a film of a trajectory: GIF, animated PNG, MP4, WebM.")
-@click.argument("trajectory", type=click.Path(path_type=Path))
-@click.argument("output", type=click.Path(path_type=Path), required=False)
-@click.option("--seconds", type=float, help="How long the film is. Default: 6, or as long as the run takes at --speed.")
-@click.option("--fps", type=int, default=30, show_default=True, help="Frames a second; at most 50 in a GIF.")
-@click.option("--size", help="Width and height in pixels, such as 960x600. Default: 760x470 for two panels.")
-@click.option("--panels", help="What is shown, separated by commas: body, polhode, orbit, cell; energy below them. "
-              "Default: what suits the system.")  # fmt: skip
-@click.option("--speed", type=float, help="Time of the run per second of film.")
-@click.option("--frame", type=click.Choice(["space", "body"]), default="space", show_default=True,
-              help="Whether the body turns, or what is around it.")  # fmt: skip
-@click.option("--shape", type=click.Choice(["solid", "ellipsoid"]), default="solid", show_default=True,
-              help="How a body is drawn: as a cuboid or a cone, or as an ellipsoid.")  # fmt: skip
-@click.option("--overwrite", is_flag=True, help="Replace files that polhode did not write.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@as_command
 def command(
-    trajectory: Path, output: Path | None, seconds: float | None, fps: int, size: str | None, panels: str | None,
-    speed: float | None, frame: str, shape: str, overwrite: bool, quiet: bool,
+    trajectory: Path = argument(),
+    output: Path | None = argument(required=False),
+    seconds: float | None = option(
+        "--seconds", "How long the film is. Default: 6, or as long as the run takes at --speed."
+    ),
+    fps: int = option("--fps", "Frames a second; at most 50 in a GIF.", default=30, show_default=True),
+    size: str | None = option(
+        "--size", "Width and height in pixels, such as 960x600. Default: 760x470 for two panels."
+    ),
+    panels: str | None = option("--panels", "What is shown, separated by commas: body, polhode, orbit, cell; energy "
+                                "below them. Default: what suits the system."),
+    speed: float | None = option("--speed", "Time of the run per second of film."),
+    frame: Literal["space", "body"] = option("--frame", "Whether the body turns, or what is around it.",
+                                             default="space", show_default=True),
+    shape: Literal["solid", "ellipsoid"] = option("--shape", "How a body is drawn: as a cuboid or a cone, or as an "
+                                                  "ellipsoid.", default="solid", show_default=True),
+    overwrite: bool = OVERWRITE,
+    quiet: bool = QUIET,
 ) -> None:  # fmt: skip
     """Write a film of TRAJECTORY (.nc, .zarr, or the store of a run) to OUTPUT, in the format of its ending: .gif,
     .apng or .png, and where ffmpeg is installed .mp4 and .webm. Default: a GIF of the same name, in this folder.
@@ -42,9 +48,6 @@ def command(
     followed is shown from the beginning, as long as it can be, unless you say --seconds or --speed. In Python:
     polhode.plots.animate.
     """
-    from polhode.display import Display
-    from polhode.plots import animate
-    from polhode.runs.resume import load
     from polhode.trajectory.outputs import check_defaults
 
     target = output or Path(f"{trajectory.resolve().stem}.gif")
@@ -52,11 +55,17 @@ def command(
         raise InvalidInput(f"{target} is the trajectory itself; name another file for the film")
     if output is None:
         check_defaults(None, overwrite, target)
-    pixels = None if size is None else _pixels(size)
-    ds = load(trajectory)
+    pixels = None
+    if size is not None:
+        try:
+            wide, high = map(int, size.lower().replace("×", "x").split("x"))
+        except ValueError:
+            raise InvalidInput(f"--size {size!r} must be width and height in pixels, such as 960x600") from None
+        pixels = (wide, high)
+    ds = ph.load(trajectory)
     with Display(quiet) as display:
         display.counted = "frames"
-        film = animate(
+        film = ph.plots.animate(
             ds, target, seconds=seconds, fps=fps, size=pixels, panels=panels, speed=speed, frame=frame, shape=shape,
             progress=display,
         )  # fmt: skip
@@ -65,13 +74,3 @@ def command(
             click.echo(f"note: {note}", err=True)
         megabytes = film.path.stat().st_size / 1e6
         click.echo(f"written: {film}, {film.frames} frames, {film.seconds:.3g} s, {megabytes:.2g} MB", err=True)
-
-
-def _pixels(size: str) -> tuple[int, int]:
-    """Width and height of text such as ``960x600``."""
-    words = size.lower().replace("×", "x").split("x")
-    try:
-        wide, high = map(int, words)
-    except ValueError:
-        raise InvalidInput(f"--size {size!r} must be width and height in pixels, such as 960x600") from None
-    return wide, high

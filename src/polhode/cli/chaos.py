@@ -3,55 +3,44 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
+import polhode as ph
+from polhode.cli.options import ALLOW_CODE, JSON, NO_PICTURE, OVERWRITE, QUIET, STEP, argument, as_command, option
 from polhode.cli.text import complete_method, complete_scenario, laid_out, noted, show_summary
+from polhode.display import duration
+from polhode.errors import StepFailed
 from polhode.lazy_packages import xr
 
 REGULAR = 2.5
 """MEGNO at the end up to which members are counted as regular."""
 
 
-@click.command("chaos", short_help="Tell order from chaos: MEGNO, Lyapunov exponents, FLI, SALI or GALI of a scenario.")
-@click.argument("scenario", type=click.Path(path_type=Path), shell_complete=complete_scenario)
-@click.option(
-    "--indicator",
-    type=click.Choice(["megno", "lyapunov", "fli", "sali", "gali"]),
-    default="megno",
-    help="Default: megno.",
-)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Result to write: .nc (netCDF) or .zarr.")
-@click.option("--method", shell_complete=complete_method, help="Method instead of the scenario's, such as rkn6_14a.")
-@click.option("--step", type=float, help="Step instead of the scenario's.")
-@click.option("--t-end", type=float, help="End of the run instead of the scenario's: chaos takes long to show.")
-@click.option(
-    "--vectors", type=click.IntRange(min=1), help="Tangent vectors; of lyapunov how many exponents, of gali its order."
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the tangent vectors, which are drawn.")
-@click.option("--threads", type=click.IntRange(min=1), help="Processors of many members; default: all of them.")
-@click.option("--no-picture", is_flag=True, help="Write no PNG.")
-@click.option("--json", "as_json", is_flag=True, help="Print a summary for machines on stdout.")
-@click.option("--overwrite", is_flag=True, help="Replace files that polhode did not write.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
-@click.option("--allow-code", is_flag=True, help="Load the Python functions the scenario names. Read them first.")
+@as_command
 def command(
-    scenario: Path,
-    indicator: str,
-    output: Path | None,
-    method: str | None,
-    step: float | None,
-    t_end: float | None,
-    vectors: int | None,
-    seed: int,
-    threads: int | None,
-    no_picture: bool,
-    as_json: bool,
-    overwrite: bool,
-    quiet: bool,
-    allow_code: bool,
-) -> None:
+    scenario: Path = argument(shell_complete=complete_scenario),
+    indicator: Literal["megno", "lyapunov", "fli", "sali", "gali"] = option(
+        "--indicator", "Default: megno.", default="megno"
+    ),
+    output: Path | None = option("-o --output", "Result to write: .nc (netCDF) or .zarr."),
+    method: str | None = option(
+        "--method", "Method instead of the scenario's, such as rkn6_14a.", shell_complete=complete_method
+    ),
+    step: float | None = STEP,
+    t_end: float | None = option("--t-end", "End of the run instead of the scenario's: chaos takes long to show."),
+    vectors: int | None = option("--vectors", "Tangent vectors; of lyapunov how many exponents, of gali its order.",
+                                 type=click.IntRange(min=1)),
+    seed: int = option("--seed", "Of the tangent vectors, which are drawn.", type=click.IntRange(min=0), default=0),
+    threads: int | None = option("--threads", "Processors of many members; default: all of them.",
+                                 type=click.IntRange(min=1)),
+    no_picture: bool = NO_PICTURE,
+    as_json: bool = JSON,
+    overwrite: bool = OVERWRITE,
+    quiet: bool = QUIET,
+    allow_code: bool = ALLOW_CODE,
+) -> None:  # fmt: skip
     """Tell whether the motion of SCENARIO, a TOML file, is regular or chaotic.
 
     \b
@@ -83,12 +72,9 @@ def command(
     """
     from polhode.chaos.of_scenario import indicator_of
     from polhode.cli.run import check_place
-    from polhode.errors import StepFailed
-    from polhode.runs.scenario import read_scenario
-    from polhode.trajectory import save
     from polhode.trajectory.outputs import check_defaults
 
-    told = read_scenario(scenario, allow_code, method=method, step=step)
+    told = ph.runs.read_scenario(scenario, allow_code, method=method, step=step)
     out = output or Path(f"{scenario.stem}-{indicator}.nc")
     check_place(out)
     check_defaults(output, overwrite, out, *([] if no_picture else [out.with_suffix(".png")]))
@@ -97,14 +83,12 @@ def command(
             told, indicator, t_end=t_end, vectors=vectors, seed=seed, threads=threads,
             progress=None if quiet else True,
         )  # fmt: skip
-    save(ds, out)
+    ph.save(ds, out)
     written, failed = [out], int((ds.status != 0).sum())
     everything = failed == max(1, ds.sizes.get("member", 1))
     if not no_picture and not everything:
-        from polhode.plots import indicator as picture
-
         written.append(out.with_suffix(".png"))
-        picture(ds, path=written[-1])
+        ph.plots.indicator(ds, path=written[-1])
     facts = summary(ds, indicator) | {"scenario": str(scenario), "written": [str(path) for path in written]}
     show_summary(facts, table, as_json, quiet)
     if everything:
@@ -141,26 +125,27 @@ def summary(ds: xr.Dataset, indicator: str) -> dict[str, Any]:
 
 def table(facts: dict[str, Any]) -> str:
     """The summary as a short table for people."""
-    from polhode.display import duration
-
-    name = {"lyapunov": "exponents"}.get(facts["indicator"], facts["indicator"])
-    rows = [("method", f"{facts['method']}, step {facts['step']:g}; cite {facts['citation']}")]
+    name, least = {"lyapunov": "exponents"}.get(facts["indicator"], facts["indicator"]), facts.get("spread")
     if "members" in facts:
-        rows.append(("members", f"{facts['members']:,}" + (f", {facts['failed']:,} failed" * bool(facts["failed"]))))
-        rows += [("", why) for why in facts["failures"]]
-        if facts["spread"] is not None:
-            rows.append((name, "{:.4g} least, {:.4g} median, {:.4g} largest".format(*facts["spread"])))
-        if "regular" in facts:
-            rows.append(("", f"{facts['regular']:,} of members are at most {REGULAR:g}, as where motion is regular"))
+        found = [
+            ("members", f"{facts['members']:,}" + (f", {facts['failed']:,} failed" * bool(facts["failed"]))),
+            *(("", why) for why in facts["failures"]),
+            (name, least and "{:.4g} least, {:.4g} median, {:.4g} largest".format(*least)),
+            ("", "regular" in facts and f"{facts['regular']:,} of members are at most {REGULAR:g}, as where motion is "
+             "regular"),
+        ]  # fmt: skip
     else:
         errors = facts.get("error", [None] * len(facts["final"]))
-        for k, (value, error) in enumerate(zip(facts["final"], errors, strict=True)):
-            words = "none, the run failed" if value is None else f"{value:.4g}"
-            rows.append((name if k == 0 else "", words + (f" +- {error:.2g}" if error is not None else "")))
-        if facts["indicator"] == "megno" and facts["final"][0] is not None:
-            rows.append(("", "2: regular; above that, and growing: chaotic"))
-    rows.append(("span", f"t = {facts['t'][0]:g} to {facts['t'][1]:g}"))
-    if facts["seconds"] is not None:
-        rows.append(("time", duration(facts["seconds"])))
-    rows.append(("written", ", ".join(facts["written"])))
-    return laid_out(facts["title"], rows)
+        told = [("none, the run failed" if value is None else f"{value:.4g}")
+                + (f" +- {error:.2g}" if error is not None else "")
+                for value, error in zip(facts["final"], errors, strict=True)]  # fmt: skip
+        tends = facts["indicator"] == "megno" and facts["final"][0] is not None
+        found = [*zip((name, *[""] * len(told)), told, strict=False),
+                 ("", tends and "2: regular; above that, and growing: chaotic")]  # fmt: skip
+    return laid_out(facts["title"], [
+        ("method", f"{facts['method']}, step {facts['step']:g}; cite {facts['citation']}"),
+        *found,
+        ("span", f"t = {facts['t'][0]:g} to {facts['t'][1]:g}"),
+        ("time", facts["seconds"] is not None and duration(facts["seconds"])),
+        ("written", ", ".join(facts["written"])),
+    ])  # fmt: skip

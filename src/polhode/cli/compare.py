@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import polhode as ph
+from polhode.cli.options import ALLOW_CODE, OVERWRITE, argument, as_command, option
 from polhode.cli.run import check_folder
-from polhode.cli.text import complete_method, complete_scenario, noted
+from polhode.cli.text import complete_method, complete_scenario, noted, print_table
 from polhode.errors import Interrupted, InvalidInput
 from polhode.lazy_packages import xr
 
@@ -36,26 +38,18 @@ ERRORS = {
 }
 
 
-@click.command("compare", short_help="Compare methods on a scenario: errors, orders, cost.")
-@click.argument("scenario", type=click.Path(path_type=Path), shell_complete=complete_scenario)
-@click.option(
-    "--methods", shell_complete=complete_method, help="Methods, separated by commas. Default: one of each kind."
-)
-@click.option("--steps", help="Steps, separated by commas. Default: 4, 2, 1 and 1/2 times the scenario's.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="CSV file, or a folder; the picture beside it.")
-@click.option("--json", "as_json", is_flag=True, help="Print the table for machines instead.")
-@click.option("--overwrite", is_flag=True, help="Replace files that polhode did not write.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing but the results.")
-@click.option("--allow-code", is_flag=True, help="Load the Python functions the scenario names. Read them first.")
+@as_command
 def command(
-    scenario: Path,
-    methods: str | None,
-    steps: str | None,
-    output: Path | None,
-    as_json: bool,
-    overwrite: bool,
-    quiet: bool,
-    allow_code: bool,
+    scenario: Path = argument(shell_complete=complete_scenario),
+    methods: str | None = option(
+        "--methods", "Methods, separated by commas. Default: one of each kind.", shell_complete=complete_method
+    ),
+    steps: str | None = option("--steps", "Steps, separated by commas. Default: 4, 2, 1 and 1/2 times the scenario's."),
+    output: Path | None = option("-o --output", "CSV file, or a folder; the picture beside it."),
+    as_json: bool = option("--json", "Print the table for machines instead."),
+    overwrite: bool = OVERWRITE,
+    quiet: bool = option("-q --quiet", "Say nothing but the results."),
+    allow_code: bool = ALLOW_CODE,
 ) -> None:
     """Run several methods with several steps on SCENARIO: errors at its end, observed orders, and cost.
 
@@ -74,18 +68,19 @@ def command(
     ("<"). A run that fails is marked in the table. The table (CSV) and a picture (PNG), named after the scenario,
     are written to the current folder unless -o says otherwise.
     """
-    from polhode.runs.compare import compare, records
-    from polhode.runs.scenario import read_scenario
+    from polhode.runs.compare import records
     from polhode.trajectory.outputs import check_defaults
 
-    read = read_scenario(scenario, allow_code)
+    read = ph.runs.read_scenario(scenario, allow_code)
     if "rtol" in read.arguments and not steps:
         raise InvalidInput(
             f"{scenario} chooses its steps by rtol, but a comparison takes steps of one size; add --steps"
         )
     arguments, step, t_end = _span(read.arguments)
     t0 = read.arguments.get("t0", 0.0)
-    chosen = _words(methods, "--methods") if methods else list(usual_methods(read.system))
+    chosen = [word.strip() for word in methods.split(",")] if methods else list(usual_methods(read.system))
+    if not all(chosen):
+        raise InvalidInput(f"--methods {methods!r}: expected names separated by commas, such as trapm,imidm")
     sizes = _sizes(steps) if steps else _usual(step, t_end, t0, quiet)
     target = _target(output, Path(scenario).stem)
     picture = target.with_suffix(".png")
@@ -98,7 +93,7 @@ def command(
     stopped = False
     with noted():
         try:
-            found = compare(read.system, chosen, sizes, t_end=t_end, progress=report_progress, **arguments)
+            found = ph.compare(read.system, chosen, sizes, t_end=t_end, progress=report_progress, **arguments)
         except KeyboardInterrupt:
             raise Interrupted("interrupted before the first run was done; nothing was written") from None
         except Interrupted as interrupted:
@@ -108,9 +103,7 @@ def command(
     found.attrs["title"] = f"{read.title}: errors at t = {t_end:g}"
     rows = records(found)
     _write(rows, target)
-    from polhode.plots import work_precision
-
-    work_precision(found, picture)
+    ph.plots.work_precision(found, picture)
     if as_json:
         facts = {
             "title": found.attrs["title"], "reference": found.attrs["reference"], "scenario": str(scenario),
@@ -145,13 +138,6 @@ def _span(given: dict[str, Any]) -> tuple[dict[str, Any], float, float]:
     if t_end is None:
         t_end = arguments.get("t0", 0.0) + step * count
     return grouped(arguments), step, float(t_end)
-
-
-def _words(text: str, option: str) -> list[str]:
-    words = [word.strip() for word in text.split(",")]
-    if not all(words):
-        raise InvalidInput(f"{option} {text!r}: expected names separated by commas, such as trapm,imidm")
-    return words
 
 
 def _sizes(text: str) -> list[float]:
@@ -204,8 +190,6 @@ def _write(rows: list[dict[str, Any]], target: Path) -> None:
 def _show(found: xr.Dataset, rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
-    from polhode.cli.text import show
-
     shown = {name: words for name, words in ERRORS.items() if any(row.get(name) is not None for row in rows)}
     table = Table(title=found.attrs["title"], title_justify="left", box=None, pad_edge=False)
     table.add_column("method")
@@ -213,7 +197,7 @@ def _show(found: xr.Dataset, rows: list[dict[str, Any]]) -> None:
         table.add_column(words, justify="right")
     for k, row in enumerate(rows):
         if row["status"] == "ok":
-            cells = [_error(row, name) for name in shown]
+            cells = [("<" if row.get(f"{name}_is_bound") else "") + _number(row[name], ".2e") for name in shown]
             cells += [
                 _number(row["iterations"], ".2f") if row["iterations"] else "-",
                 _number(row["load_evaluations"], ".1f"), _number(row["ns_per_step"], ".0f"),
@@ -226,7 +210,7 @@ def _show(found: xr.Dataset, rows: list[dict[str, Any]]) -> None:
         if last:
             orders = [_number(row.get(f"{name}_order"), ".2f") for name in shown]
             table.add_row("", "order", *orders, *[""] * 4, style="bold", end_section=True)
-    show(table)
+    print_table(table)
     click.echo()
     for row in rows:
         if row["message"]:
@@ -235,10 +219,6 @@ def _show(found: xr.Dataset, rows: list[dict[str, Any]]) -> None:
     click.echo("Errors at the end, 2-norms (attitude: of R - R_ref); energy: largest of the run, relative.")
     if any(row.get(f"{name}_is_bound") for row in rows for name in shown):
         click.echo("<: at most so much; the reference tells no more.")
-
-
-def _error(row: dict[str, Any], name: str) -> str:
-    return ("<" if row.get(f"{name}_is_bound") else "") + _number(row[name], ".2e")
 
 
 def _number(value: float | None, form: str) -> str:

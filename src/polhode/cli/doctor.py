@@ -15,6 +15,8 @@ from typing import Any
 
 import click
 
+from polhode.cli.options import as_command, option
+
 PACKAGES = ("polhode", "numpy", "numba", "llvmlite", "xarray", "zarr", "scipy", "matplotlib")
 """Packages whose versions are always told."""
 FOR_USERS = ("astropy", "md", "cluster", "gpu")
@@ -25,9 +27,8 @@ AT_MOST = 1e-9
 """Largest error of the self check, rad; it is about 1e-13."""
 
 
-@click.command("doctor", short_help="Check this installation: versions, cache, processors, GPU, a short run.")
-@click.option("--json", "as_json", is_flag=True, help="Print it for machines.")
-def command(as_json: bool) -> None:
+@as_command
+def command(as_json: bool = option("--json", "Print it for machines.")) -> None:
     """Tell what polhode runs with here, and check that it works: versions and extras, the cache of compiled kernels,
     processors, vector registers, the GPU, the compiler; and a top that is compiled, run and compared with its known
     motion, which takes a second, or some more the first time.

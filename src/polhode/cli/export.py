@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 from click.core import ParameterSource
 
+import polhode as ph
+from polhode.cli.options import QUIET, argument, as_command, option
 from polhode.errors import InvalidInput
 
 MESSAGES = ("name", "center", "object_id", "epoch", "time_system", "frame", "body_frame", "scalar", "units", "body",
@@ -16,45 +18,37 @@ MOLECULAR = ("every", "species", "bodies")
 """Options of CCSDS messages, and of files of molecular dynamics."""
 
 
-@click.command("export", short_help="Write a trajectory for flight software (CCSDS) or molecular dynamics.")
-@click.argument("trajectory", type=click.Path(path_type=Path))
-@click.argument("output", type=click.Path(path_type=Path))
-@click.option("--name", help="OBJECT_NAME: what moves. An OEM or AEM needs it.")
-@click.option("--center", help="CENTER_NAME: what is at the origin, such as EARTH. An OEM needs it.")
-@click.option("--id", "object_id", default="UNKNOWN", help="OBJECT_ID, such as 2030-001A.")
-@click.option("--epoch", help="Instant of time 0, such as '2030-01-01T00:00:00 TDB'. Default: the one recorded.")
-@click.option("--time-system", help="UTC, TAI, TT or TDB. Default: that of the epoch.")
-@click.option("--frame", default="ICRF", show_default=True, help="Axes of space: ICRF, EME2000, GCRF, TEME, ...")
-@click.option("--body-frame", default="SC_BODY_1", show_default=True, help="AEM: name of the axes of the body.")
-@click.option("--scalar", type=click.Choice(["first", "last"]), default="first", show_default=True,
-              help="AEM: place of the quaternion's scalar.")  # fmt: skip
-@click.option("--units", type=click.Choice(["km", "m"]), help="OEM: lengths of a trajectory that is not labelled SI.")
-@click.option("--body", type=int, help="Which of several bodies, from 0.")
-@click.option("--originator", default="POLHODE", show_default=True, help="ORIGINATOR: who writes the message.")
-@click.option("--every", type=click.IntRange(min=1), default=1, show_default=True,
-              help="Molecular dynamics: write one row of so many.")  # fmt: skip
-@click.option("--species", help="Molecular dynamics: name of the bodies, such as Ar. Default: X, in GSD A.")
-@click.option("--bodies", is_flag=True, help="Molecular dynamics: write bodies, not the sites of molecules.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@as_command
 def command(
-    trajectory: Path,
-    output: Path,
-    name: str | None,
-    center: str | None,
-    object_id: str,
-    epoch: str | None,
-    time_system: str | None,
-    frame: str,
-    body_frame: str,
-    scalar: str,
-    units: str | None,
-    body: int | None,
-    originator: str,
-    every: int,
-    species: str | None,
-    bodies: bool,
-    quiet: bool,
-) -> None:
+    trajectory: Path = argument(),
+    output: Path = argument(),
+    name: str | None = option("--name", "OBJECT_NAME: what moves. An OEM or AEM needs it."),
+    center: str | None = option("--center", "CENTER_NAME: what is at the origin, such as EARTH. An OEM needs it."),
+    object_id: str = option("--id", "OBJECT_ID, such as 2030-001A.", default="UNKNOWN"),
+    epoch: str | None = option(
+        "--epoch", "Instant of time 0, such as '2030-01-01T00:00:00 TDB'. Default: the one recorded."
+    ),
+    time_system: str | None = option("--time-system", "UTC, TAI, TT or TDB. Default: that of the epoch."),
+    frame: str = option("--frame", "Axes of space: ICRF, EME2000, GCRF, TEME, ...", default="ICRF", show_default=True),
+    body_frame: str = option(
+        "--body-frame", "AEM: name of the axes of the body.", default="SC_BODY_1", show_default=True
+    ),
+    scalar: Literal["first", "last"] = option(
+        "--scalar", "AEM: place of the quaternion's scalar.", default="first", show_default=True
+    ),
+    units: Literal["km", "m"] | None = option("--units", "OEM: lengths of a trajectory that is not labelled SI."),
+    body: int | None = option("--body", "Which of several bodies, from 0."),
+    originator: str = option(
+        "--originator", "ORIGINATOR: who writes the message.", default="POLHODE", show_default=True
+    ),
+    every: int = option("--every", "Molecular dynamics: write one row of so many.", type=click.IntRange(min=1),
+                        default=1, show_default=True),
+    species: str | None = option(
+        "--species", "Molecular dynamics: name of the bodies, such as Ar. Default: X, in GSD A."
+    ),
+    bodies: bool = option("--bodies", "Molecular dynamics: write bodies, not the sites of molecules."),
+    quiet: bool = QUIET,
+) -> None:  # fmt: skip
     """Write TRAJECTORY (.nc or .zarr) to OUTPUT, in the format of its ending: an orbit ephemeris message (.oem), an
     attitude ephemeris message (.aem), extended XYZ (.xyz, .extxyz), GSD (.gsd), a LAMMPS dump (.dump, .lammpstrj).
 
@@ -72,9 +66,7 @@ def command(
     as one particle each with its attitude. In Python: polhode.trajectory.export.oem, .aem, .extended_xyz, .gsd and
     .lammps_dump.
     """
-    from polhode.runs.resume import load
-    from polhode.trajectory import export
-
+    export = ph.trajectory.export
     suffix = output.suffix.lower()
     molecules: dict[str, Any] = {
         ".xyz": export.extended_xyz, ".extxyz": export.extended_xyz, ".gsd": export.gsd,
@@ -85,9 +77,12 @@ def command(
             f"{str(output)!r} must end in .oem (orbit) or .aem (attitude); or, for molecular dynamics, in .xyz, "
             ".extxyz, .gsd, .dump or .lammpstrj"
         )
-    _only(MESSAGES if suffix in molecules else MOLECULAR, suffix)
+    context, others = click.get_current_context(), MESSAGES if suffix in molecules else MOLECULAR
+    for one in context.command.params:
+        if one.name in others and context.get_parameter_source(one.name) is ParameterSource.COMMANDLINE:
+            raise InvalidInput(f"{one.opts[0]} means nothing to a {suffix} file; leave it out")
     if suffix in molecules:
-        ds = load(trajectory)
+        ds = ph.load(trajectory)
         options: dict[str, Any] = {"every": every, "sites": False if bodies else None}
         options |= {} if species is None else {"species": species}
         written = molecules[suffix](ds, output, **options)
@@ -97,7 +92,7 @@ def command(
             raise click.MissingParameter(param_hint="'--name'", param_type="option")
         if suffix == ".oem" and center is None:
             raise InvalidInput("--center is missing; an OEM says what is at the origin, such as --center EARTH")
-        ds = load(trajectory)
+        ds = ph.load(trajectory)
         common: dict[str, Any] = {
             "object_name": name, "object_id": object_id, "ref_frame": frame, "originator": originator, "epoch": epoch,
             "time_system": time_system, "body": body,
@@ -109,11 +104,3 @@ def command(
         rows = ds.sizes["time"]
     if not quiet:
         click.echo(f"written: {written}, {rows} rows", err=True)
-
-
-def _only(others: tuple[str, ...], suffix: str) -> None:
-    """Refuse options that have no effect on this kind of file."""
-    context = click.get_current_context()
-    for option in context.command.params:
-        if option.name in others and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
-            raise InvalidInput(f"{option.opts[0]} means nothing to a {suffix} file; leave it out")

@@ -8,42 +8,32 @@ from typing import Any
 
 import click
 
+import polhode as ph
+from polhode.cli.options import ALLOW_CODE, STEP, argument, as_command, option
 from polhode.cli.text import complete_method, complete_scenario, noted
 from polhode.errors import InvalidInput
 
 INITIAL = ("attitude", "angular_velocity", "angular_momentum", "position", "velocity", "momentum")
 
 
-@click.command("fit", short_help="Fit initial values and parameters of a scenario to measured data.")
-@click.argument("scenario", type=click.Path(path_type=Path), shell_complete=complete_scenario)
-@click.argument("data", type=click.Path(path_type=Path))
-@click.option("--free", "free", multiple=True, required=True, help="What is fitted; once for each, or with commas.")
-@click.option("--noise", multiple=True, help="Standard deviation of an instrument or kind: gyro=1e-3, position=5,5,15.")
-@click.option("--reference", "references", multiple=True, help="Direction in space that a sensor sees: sun=1,0,0.")
-@click.option("--station", "stations", multiple=True, help="Position in space of a station: range.a=6.4e6,0,0.")
-@click.option("--prior", "priors", multiple=True, help="Standard deviation of a guess: J2=1e-6.")
-@click.option("--method", shell_complete=complete_method, help="Integrator instead of the scenario's.")
-@click.option("--step", type=float, help="Step instead of the scenario's.")
-@click.option("--arcs", type=click.IntRange(min=1), default=1, help="Multiple shooting over so many arcs.")
-@click.option("--loss", default="linear", help="linear, soft_l1, huber, cauchy or arctan: how outliers count.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Fitted trajectory to write: .nc or .zarr.")
-@click.option("--json", "as_json", is_flag=True, help="Print values, errors and covariance for machines.")
-@click.option("--allow-code", is_flag=True, help="Load the Python functions the scenario names. Read them first.")
+@as_command
 def command(
-    scenario: Path,
-    data: Path,
-    free: tuple[str, ...],
-    noise: tuple[str, ...],
-    references: tuple[str, ...],
-    stations: tuple[str, ...],
-    priors: tuple[str, ...],
-    method: str | None,
-    step: float | None,
-    arcs: int,
-    loss: str,
-    output: Path | None,
-    as_json: bool,
-    allow_code: bool,
+    scenario: Path = argument(shell_complete=complete_scenario),
+    data: Path = argument(),
+    free: tuple[str, ...] = option("--free", "What is fitted; once for each, or with commas.", required=True),
+    noise: tuple[str, ...] = option(
+        "--noise", "Standard deviation of an instrument or kind: gyro=1e-3, position=5,5,15."
+    ),
+    references: tuple[str, ...] = option("--reference", "Direction in space that a sensor sees: sun=1,0,0."),
+    stations: tuple[str, ...] = option("--station", "Position in space of a station: range.a=6.4e6,0,0."),
+    priors: tuple[str, ...] = option("--prior", "Standard deviation of a guess: J2=1e-6."),
+    method: str | None = option("--method", "Integrator instead of the scenario's.", shell_complete=complete_method),
+    step: float | None = STEP,
+    arcs: int = option("--arcs", "Multiple shooting over so many arcs.", type=click.IntRange(min=1), default=1),
+    loss: str = option("--loss", "linear, soft_l1, huber, cauchy or arctan: how outliers count.", default="linear"),
+    output: Path | None = option("-o --output", "Fitted trajectory to write: .nc or .zarr."),
+    as_json: bool = option("--json", "Print values, errors and covariance for machines."),
+    allow_code: bool = ALLOW_CODE,
 ) -> None:
     """Fit what SCENARIO describes, a TOML file, to DATA, a CSV file, and print values with their errors.
 
@@ -59,17 +49,15 @@ def command(
 
     In Python: polhode.fit(system, "gyro.csv", ["inertia", "angular_velocity"]).
     """
-    from polhode.estimation.batch import fit
     from polhode.estimation.data import read
     from polhode.runs.request import grouped
-    from polhode.runs.scenario import read_scenario
     from polhode.runs.steps import Tolerance
 
     if output is not None:
         from polhode.cli.run import check_place
 
         check_place(output)
-    told = read_scenario(scenario, allow_code, method=method, step=step)
+    told = ph.runs.read_scenario(scenario, allow_code, method=method, step=step)
     if told.members is not None:
         raise InvalidInput(f"{scenario} is many members; fit one of them")
     words = grouped(told.arguments)
@@ -86,15 +74,13 @@ def command(
         stations=_numbers(stations, "--station"),
     )  # fmt: skip
     with noted():
-        found = fit(
+        found = ph.fit(
             told.system, measurements, names, told.method or None, prior=_numbers(priors, "--prior"), t_end=t_end,
             arcs=arcs, loss=loss, **keep,
         )  # fmt: skip
     click.echo(json.dumps(found.to_json(), indent=2, allow_nan=False) if as_json else repr(found))
     if output is not None:
-        from polhode.trajectory import save
-
-        save(found.trajectory.assign_attrs(title=f"{told.title}, fitted to {data.name}"), output)
+        ph.save(found.trajectory.assign_attrs(title=f"{told.title}, fitted to {data.name}"), output)
         click.echo(f"wrote {output}", err=True)
 
 

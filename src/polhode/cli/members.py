@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polhode as ph
 from polhode.cli.text import laid_out
 from polhode.display import duration
 from polhode.lazy_packages import xr
@@ -46,26 +47,22 @@ def summary_of_members(ds: xr.Dataset) -> dict[str, Any]:
 def table_of_members(facts: dict[str, Any]) -> str:
     """The summary as a short table for people."""
     failed = f", {facts['failed']:,} failed" if facts["failed"] else ""
-    rows = [
+    seconds, error = facts["seconds"], facts["energy_error"]
+    return laid_out(facts["title"], [
         ("method", f"{facts['method']}; cite {facts['citation']}"),
         ("members", f"{facts['members']:,}{failed}"),
         *(("", told) for told in facts["failures"]),
         ("span", f"t = {facts['t'][0]:g} to {facts['t'][1]:g}, {facts['rows']} rows"),
-    ]
-    if facts["energy_error"] is not None:
-        rows.append(("energy error", f"{facts['energy_error']:.1e} relative, the largest"))
-    rows.append(("engine", facts["engine"]))
-    if facts["seconds"] is not None:
-        each = duration(facts["seconds"] / max(1, facts["members"]))
-        rows.append(("time", f"{each} per member, {duration(facts['seconds'])}"))
-    rows.append(("written", ", ".join(facts["written"])))
-    return laid_out(facts["title"], rows)
+        ("energy error", error is not None and f"{error:.1e} relative, the largest"),
+        ("engine", facts["engine"]),
+        ("time", seconds is not None
+         and f"{duration(seconds / max(1, facts['members']))} per member, {duration(seconds)}"),
+        ("written", ", ".join(facts["written"])),
+    ])  # fmt: skip
 
 
 def picture_of_members(ds: xr.Dataset, path: Path) -> bool:
     """Draw bands over time of the first variable that has some; returns whether there is one."""
-    from polhode.plots import bands
-
     names = [name for name in DRAWN if name in ds]
     for one in map(str, ds.data_vars):
         for ending in ("_quantile", "_mean"):
@@ -74,5 +71,5 @@ def picture_of_members(ds: xr.Dataset, path: Path) -> bool:
             if one.endswith(ending) and paired and "time" in ds[one].dims and "quaternion" not in ds[one].dims:
                 names.append(base)
     if names:
-        bands(ds, names[0], path)
+        ph.plots.bands(ds, names[0], path)
     return bool(names)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
-from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
+from polhode.cli.options import argument, as_command, option
 from polhode.cli.text import complete_study
-
-if TYPE_CHECKING:
-    from polhode_papers.report import Result
+from polhode.display import Display
 
 
 class _WithStudies(click.Command):
@@ -27,13 +24,14 @@ class _WithStudies(click.Command):
             formatter.write_dl(list(studies.STUDIES.items()))
 
 
-@click.command("reproduce", cls=_WithStudies, short_help="Recompute the figures and claims of a paper.")
-@click.argument("study", shell_complete=complete_study)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder to write into. [results/<study>]")
-@click.option("--quick", is_flag=True, help="The reduced form: the same claims on fewer steps and starts.")
-@click.option("--json", "as_json", is_flag=True, help="Print the results for machines on stdout.")
-@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
-def command(study: str, output: Path | None, quick: bool, as_json: bool, quiet: bool) -> None:
+@partial(as_command, kind=_WithStudies)
+def command(
+    study: str = argument(shell_complete=complete_study),
+    output: Path | None = option("-o --output", "Folder to write into. [results/<study>]"),
+    quick: bool = option("--quick", "The reduced form: the same claims on fewer steps and starts."),
+    as_json: bool = option("--json", "Print the results for machines on stdout."),
+    quiet: bool = option("-q --quiet", "Show no progress."),
+) -> None:
     """Recompute STUDY, a paper such as krysl2006, or one figure of it, such as krysl2006/fig1.
 
     \b
@@ -47,91 +45,41 @@ def command(study: str, output: Path | None, quick: bool, as_json: bool, quiet: 
     A claim that fails is a result, not an error.
     """
     import polhode_papers as studies
+    from polhode.kernel import jit
     from polhode_papers import report
 
     name, _, word = study.rstrip("/").partition("/")
     found = studies.study(name)
     figures = [found.figure(word)] if word else list(found.figures)
-    folder = output or Path("results") / name
-    with _Display(quiet, len(figures)) as display:
+    folder, begun, many, count = output or Path("results") / name, time.perf_counter(), len(figures), 0
 
-        def done(result: Result) -> None:
-            display.done(result)
-            if not as_json:
-                display.out(report.plain(result))
+    def show(line: str) -> None:
+        display.show(line, count / many, f"{count} of {many}")
 
-        results, written = report.reproduce(
-            found, folder, figures, quick, report_progress=display.report_progress, done=done
-        )
+    def compiling() -> None:
+        show("compiling")
+        if display.bar is None and not quiet:
+            display.say("compiling: the first run of a study takes up to a minute longer")
+
+    def done(result: report.Result) -> None:
+        nonlocal count
+        count += 1
+        show(result.figure.name)
+        if display.bar is None and not quiet:
+            seconds = time.perf_counter() - begun
+            display.say(f"{count} of {many}: {result.figure.name} done, {seconds:.1f} s so far")
+        if display.bar is not None:  # both may be the same terminal
+            display.bar.stop()
+        if not as_json:
+            click.echo(report.plain(result))
+        if display.bar is not None:
+            display.bar.start()
+
+    with Display(quiet) as display, jit.watched(compiling):
+        if display.bar is not None:
+            display.bar.live.transient = True
+        results, written = report.reproduce(found, folder, figures, quick, report_progress=show, done=done)
     if as_json:
         click.echo(json.dumps(report.as_json(found, results, quick, written), indent=2, allow_nan=False))
     else:
         click.echo(f"{report.counts(results)}; pictures, data and {written.name} are in {folder}")
-
-
-class _Display:
-    """Progress of a study: a bar in a terminal, a line for each figure elsewhere."""
-
-    def __init__(self, quiet: bool, figures: int) -> None:
-        self.quiet, self.figures, self.count, self.begun = quiet, figures, 0, time.perf_counter()
-        self.bar: Any = None
-        self.task: Any = None
-        self.watch = ExitStack()
-
-    def __enter__(self) -> _Display:
-        if not self.quiet and sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import (
-                BarColumn,
-                MofNCompleteColumn,
-                Progress,
-                SpinnerColumn,
-                TextColumn,
-                TimeElapsedColumn,
-            )
-
-            self.bar = Progress(
-                SpinnerColumn(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-                TextColumn("{task.description}"), console=Console(stderr=True), transient=True,
-            )  # fmt: skip
-            self.bar.start()
-            self.task = self.bar.add_task("preparing", total=self.figures)
-        from polhode.kernel import jit
-
-        self.watch.enter_context(jit.watched(self.compiling))
-        return self
-
-    def compiling(self) -> None:
-        """Show that a kernel is being compiled."""
-        if self.bar is not None:
-            self.bar.update(self.task, description="compiling")
-        elif not self.quiet:
-            click.echo("compiling: the first run of a study takes up to a minute longer", err=True)
-
-    def report_progress(self, line: str) -> None:
-        """Show what is being computed."""
-        if self.bar is not None:
-            self.bar.update(self.task, description=line)
-
-    def done(self, result: Result) -> None:
-        """Count a finished figure."""
-        self.count += 1
-        if self.bar is not None:
-            self.bar.update(self.task, completed=self.count)
-        elif not self.quiet:
-            seconds = time.perf_counter() - self.begun
-            click.echo(f"{self.count} of {self.figures}: {result.figure.name} done, {seconds:.1f} s so far", err=True)
-
-    def out(self, text: str) -> None:
-        """Print results on stdout; the bar is stopped meanwhile, as both may be the same terminal."""
-        if self.bar is not None:
-            self.bar.stop()
-            click.echo(text)
-            self.bar.start()
-        else:
-            click.echo(text)
-
-    def __exit__(self, *_: Any) -> None:
-        self.watch.close()
-        if self.bar is not None:
-            self.bar.stop()

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import polhode as ph
 from polhode.cli.members import is_ensemble, picture_of_members, summary_of_members, table_of_members
+from polhode.cli.options import ALLOW_CODE, JSON, NO_PICTURE, OUTPUT, QUIET, STEP, THREADS, argument, as_command, option
 from polhode.cli.text import complete_method, complete_scenario, laid_out, noted, show_summary
 from polhode.display import Display as AnyDisplay, duration
 from polhode.errors import FileProblem, Interrupted, InvalidInput, PolhodeError, UserFunctionError
@@ -41,50 +43,30 @@ OWN = (str(Path(__file__).resolve().parents[1]), "<frozen importlib")
 """How the names of files begin whose lines are no user's."""
 
 
-@click.command("run", short_help="Integrate a scenario and write the trajectory and its picture.")
-@click.argument("scenario", type=click.Path(path_type=Path), shell_complete=complete_scenario)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Trajectory to write: .nc (netCDF) or .zarr.")
-@click.option(
-    "--method",
-    shell_complete=complete_method,
-    help="Method instead of the scenario's, such as mkrk:gauss4 or s6_10/mr6.",
-)
-@click.option("--step", type=float, help="Step instead of the scenario's.")
-@click.option("--rtol", type=float, help="Steps chosen by this tolerance of each, instead of the scenario's.")
-@click.option(
-    "--set", "values", multiple=True, metavar="KEY=VALUE", help="Another value of a key, such as run.t_end=5.0."
-)
-@click.option("--from", "start", type=click.Path(path_type=Path), help="Go on where this trajectory stopped.")
-@click.option(
-    "--store",
-    type=click.Path(path_type=Path),
-    help="Write rows while the run goes to this new folder (.zarr); `polhode resume` goes on from it.",
-)
-@click.option(
-    "--threads", type=click.IntRange(min=1), default=1, help="Processors that share the loads of many bodies."
-)
-@click.option("--no-picture", is_flag=True, help="Write no PNG.")
-@click.option(
-    "--overwrite", is_flag=True, help="Replace files that polhode did not write, and leave the folder, if it says so."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print a summary for machines on stdout.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
-@click.option("--allow-code", is_flag=True, help="Load the Python functions the scenario names. Read them first.")
+@as_command
 def command(
-    scenario: Path,
-    output: Path | None,
-    method: str | None,
-    step: float | None,
-    rtol: float | None,
-    values: tuple[str, ...],
-    start: Path | None,
-    store: Path | None,
-    threads: int,
-    no_picture: bool,
-    overwrite: bool,
-    as_json: bool,
-    quiet: bool,
-    allow_code: bool,
+    scenario: Path = argument(shell_complete=complete_scenario),
+    output: Path | None = OUTPUT,
+    method: str | None = option(
+        "--method",
+        "Method instead of the scenario's, such as mkrk:gauss4 or s6_10/mr6.",
+        shell_complete=complete_method,
+    ),
+    step: float | None = STEP,
+    rtol: float | None = option("--rtol", "Steps chosen by this tolerance of each, instead of the scenario's."),
+    values: tuple[str, ...] = option("--set", "Another value of a key, such as run.t_end=5.0.", metavar="KEY=VALUE"),
+    start: Path | None = option("--from", "Go on where this trajectory stopped."),
+    store: Path | None = option(
+        "--store", "Write rows while the run goes to this new folder (.zarr); `polhode resume` goes on from it."
+    ),
+    threads: int = THREADS,
+    no_picture: bool = NO_PICTURE,
+    overwrite: bool = option(
+        "--overwrite", "Replace files that polhode did not write, and leave the folder, if it says so."
+    ),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
+    allow_code: bool = ALLOW_CODE,
 ) -> None:
     """Integrate SCENARIO, a TOML file, and write the trajectory and its picture.
 
@@ -117,25 +99,60 @@ def command(
 
     In Python: polhode.runs.read_scenario("fast-top.toml").integrate().
     """
-    places = Places(output, store, not no_picture, overwrite)
-    deliver(
-        lambda display: _computed(scenario, places, method, step, rtol, values, start, threads, allow_code, display),
-        quiet=quiet, no_picture=no_picture, as_json=as_json,
-    )  # fmt: skip
+    picture = not no_picture
+
+    def computed(display: Display) -> Result:
+        told = ph.runs.read_scenario(
+            scenario, allow_code, method=method, step=step, rtol=rtol, stored=store is not None,
+            changes=dict(map(_value, values)) or None,
+        )  # fmt: skip
+        named = output or told.output.file
+        result = Result(named or Path(f"{scenario.stem}.nc"), told.output.picture, str(scenario))
+        live = store or told.output.store
+        _check(told.output, result.out, output, store, picture, overwrite)
+        if start is not None:
+            if start.resolve() == result.out.resolve():
+                raise InvalidInput(
+                    f"{result.out} is what the run goes on from and would be replaced; name another with -o"
+                )
+            told = told.continued(ph.load(start))
+        if told.members is None:
+            result.on = resuming(live, result.out, allow_code) if live else _going_on(told, result.out, allow_code)
+            result.store = live if named is None else None
+            return result.of(lambda: told.integrate(display, live, threads=threads), display)
+        for given, word in ((start, "--from"), (live, "a store")):
+            if given is not None:
+                raise InvalidInput(f"{told.path} is many members, which go without {word}; leave it out")
+        display.counted = "members"
+        result.on = f"run it again with: {shlex.join(['polhode', 'run', str(told.path)])}"
+        many = None if threads == 1 else threads
+        return result.of(lambda: ph.ensembles.ensemble_of(told, display, many), display)
+
+    deliver(computed, quiet, no_picture, as_json)
 
 
 @dataclass
 class Result:
-    """A trajectory, complete or up to a failure, and where to write it."""
+    """What comes of a run, where it is written to, and how to go on after an interruption."""
 
-    ds: xr.Dataset
     out: Path  # file of the trajectory
-    failed: PolhodeError | None  # why the run ended early
     picture: Path | None  # file of the picture; None: beside the trajectory
     scenario: str  # what was run, for the summary
-    on: str  # how to continue after an interruption: a command, in words
+    on: str = ""  # how to continue after an interruption: a command, in words
     # where the trajectory is already, if nobody has named a file: a long one is not written again
     store: Path | None = None
+    failed: PolhodeError | None = None  # why the run ended early
+
+    def of(self, run: Callable[[], xr.Dataset], display: Display) -> Result:
+        """With the trajectory of a run, complete or as far as it came before it failed."""
+        try:
+            self.ds = run()
+        except PolhodeError as failed:
+            if failed.trajectory is None:
+                raise
+            display.stopped()
+            self.ds, self.failed = failed.trajectory, failed
+        return self
 
     def write(self) -> xr.Dataset:
         """Write the trajectory, or leave a long one in its store; rows for the summary and the picture."""
@@ -157,7 +174,7 @@ LOOKED_AT = 2**16
 """Rows of such a trajectory in the summary and the picture."""
 
 
-def deliver(compute: Callable[[Display], Result], *, quiet: bool, no_picture: bool, as_json: bool) -> None:
+def deliver(compute: Callable[[Display], Result], quiet: bool, no_picture: bool, as_json: bool) -> None:
     """Run, show progress, save the result, report failures."""
     with noted():
         interrupts = InterruptHandler()
@@ -187,72 +204,24 @@ def deliver(compute: Callable[[Display], Result], *, quiet: bool, no_picture: bo
         _report(result.failed, facts, result)
 
 
-@dataclass(frozen=True)
-class Places:
-    """Where results go by the words of the command: trajectory and store, whether there is a picture, and what of the
-    words of a scenario is believed."""
+def _check(
+    files: Files, out: Path, output: Path | None, store: Path | None, picture: bool, overwrite: bool
+) -> None:  # fmt: skip
+    """Refuse what a scenario may not write, or where it cannot be written, before anything is computed: only the words
+    of the command are believed."""
+    from polhode.trajectory.outputs import check_replaceable, check_within
 
-    output: Path | None
-    store: Path | None
-    picture: bool
-    overwrite: bool
-
-    def check(self, files: Files, out: Path) -> None:
-        """Refuse what a scenario may not write, or where it cannot be written, before anything is computed."""
-        from polhode.trajectory.outputs import check_replaceable, check_within
-
-        named = [] if self.overwrite else [("file", files.file, self.output), ("store", files.store, self.store)]
-        named += [("picture", files.picture, None)] if self.picture and not self.overwrite else []
-        for name, path, instead in named:
-            if path is not None and instead is None:
-                check_within(path, f"output.{name}", "take the name out of the scenario, or add --overwrite")
-        check_place(out, self.store or files.store)
-        if self.output is None and not self.overwrite:
-            check_replaceable(out, "name another file with -o, or add --overwrite")
-        if self.picture and not self.overwrite:
-            check_replaceable(files.picture or out.with_suffix(".png"), "add --no-picture or --overwrite, or name "
-                              "another file with -o")  # fmt: skip
-
-
-def _computed(
-    path: Path,
-    places: Places,
-    method: str | None,
-    step: float | None,
-    rtol: float | None,
-    values: tuple[str, ...],
-    start: Path | None,
-    threads: int,
-    allow_code: bool,
-    display: Display,
-) -> Result:
-    from polhode.runs.scenario import read_scenario
-
-    changes = dict(map(_value, values)) or None
-    scenario = read_scenario(
-        path, allow_code, method=method, step=step, rtol=rtol, stored=places.store is not None, changes=changes
-    )
-    named = places.output or scenario.output.file
-    out, store = named or Path(f"{path.stem}.nc"), places.store or scenario.output.store
-    places.check(scenario.output, out)
-    if start is not None:
-        from polhode.runs.resume import load
-
-        if start.resolve() == out.resolve():
-            raise InvalidInput(f"{out} is what the run goes on from and would be replaced; name another with -o")
-        scenario = scenario.continued(load(start))
-    if scenario.members is not None:
-        return _of_members(scenario, out, start, store, threads, display)
-    on = resuming(store, out, allow_code) if store is not None else _going_on(scenario, out, allow_code)
-    return caught(
-        lambda: scenario.integrate(display, store, threads=threads),
-        display,
-        out,
-        scenario.output.picture,
-        str(path),
-        on,
-        store if named is None else None,
-    )
+    named = [("file", files.file, output), ("store", files.store, store)]
+    named += [("picture", files.picture, None)] if picture else []
+    for name, path, instead in named:
+        if path is not None and instead is None and not overwrite:
+            check_within(path, f"output.{name}", "take the name out of the scenario, or add --overwrite")
+    check_place(out, store or files.store)
+    if output is None and not overwrite:
+        check_replaceable(out, "name another file with -o, or add --overwrite")
+    if picture and not overwrite:
+        remedy = "add --no-picture or --overwrite, or name another file with -o"
+        check_replaceable(files.picture or out.with_suffix(".png"), remedy)
 
 
 def _value(told: str) -> tuple[str, Any]:
@@ -264,37 +233,6 @@ def _value(told: str) -> tuple[str, Any]:
         return key.strip(), tomllib.loads(f"value = {value}")["value"]
     except (ValueError, RecursionError):  # no TOML, a number of very many digits, lists without end
         return key.strip(), value.strip()
-
-
-def _of_members(
-    scenario: Scenario, out: Path, start: Path | None, store: Path | None, threads: int, display: Display
-) -> Result:
-    """What a scenario with [members] leaves."""
-    from polhode.ensembles.of_scenario import ensemble_of
-
-    for given, word in ((start, "--from"), (store, "a store")):
-        if given is not None:
-            raise InvalidInput(f"{scenario.path} is many members, which go without {word}; leave it out")
-    display.counted = "members"
-    again = f"run it again with: {shlex.join(['polhode', 'run', str(scenario.path)])}"
-    return caught(
-        lambda: ensemble_of(scenario, display, None if threads == 1 else threads), display, out,
-        scenario.output.picture, str(scenario.path), again,
-    )  # fmt: skip
-
-
-def caught(
-    run: Callable[[], xr.Dataset], display: Display, out: Path, picture: Path | None, scenario: str, on: str,
-    store: Path | None = None,
-) -> Result:  # fmt: skip
-    """The result of a run, or what it had computed before it failed."""
-    try:
-        return Result(run(), out, None, picture, scenario, on, store)
-    except PolhodeError as failed:
-        if failed.trajectory is None:
-            raise
-        display.stopped()
-        return Result(failed.trajectory, out, failed, picture, scenario, on, store)
 
 
 # ------------------------------------------------------------------ progress
@@ -316,9 +254,7 @@ class Display(AnyDisplay):
 # ------------------------------------------------------------------ results
 def check_place(out: Path, store: Path | None = None) -> None:
     """Refuse a path that cannot be written, before anything is computed."""
-    from polhode.trajectory import suffix_of
-
-    suffix_of(out)
+    ph.trajectory.suffix_of(out)
     if store is not None and out.resolve() == store.resolve():
         raise InvalidInput(f"{out} is the store; the trajectory written at the end needs another name, see -o")
     check_folder(out)
@@ -348,27 +284,23 @@ class InterruptHandler(Noticed):
 
 def _save(ds: xr.Dataset, out: Path) -> None:
     """Write the trajectory; where that fails, write it to a temporary folder and say so."""
-    from polhode.trajectory import save
-
     try:
-        save(ds, out)
+        ph.save(ds, out)
     except FileProblem as refused:
         elsewhere = Path(tempfile.mkdtemp(prefix="polhode-")) / out.name
         try:
-            save(ds, elsewhere)
+            ph.save(ds, elsewhere)
         except FileProblem:
             raise refused from None
         raise FileProblem(f"{refused}; the trajectory was kept in {elsewhere}", trajectory=ds) from refused
 
 
 def _picture(ds: xr.Dataset, path: Path) -> list[Path]:
-    from polhode.plots import dashboard
-
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if is_ensemble(ds):
             return [path] if picture_of_members(ds, path) else []
-        dashboard(ds, path)
+        ph.plots.dashboard(ds, path)
     except OSError as refused:
         why = refused.strerror or refused
         raise FileProblem(f"cannot write the picture {path}: {why}; --no-picture does without") from refused
@@ -457,62 +389,45 @@ def table(facts: dict[str, Any]) -> str:
     def mean(name: str) -> str:
         return f"{facts['means'][name]:.4g} {facts['units_of_means'][name]}"
 
-    start, end = facts["t"]
-    rows = [
-        ("method", f"{facts['method']}, order {facts['order']}; cite {facts['citation']}"),
-        ("span", f"t = {start:g} to {end:g}, {_steps(facts)}, {facts['rows']} rows"),
-    ]
-    if facts["rows_looked_at"] < facts["rows"]:
-        rows.append(("looked at", f"{facts['rows_looked_at']} rows among them, for what follows and for the picture"))
-    if facts["step_sizes"]:
-        rows.append(("steps", "{:.3g} smallest, {:.3g} largest".format(*facts["step_sizes"])))
-    if facts["energy_conserved"]:
-        rows.append(("energy error", f"{size(facts['energy_error'])} relative"))
-        if facts["energy_note"]:
-            rows.append(("", facts["energy_note"]))
-    elif facts["conserved_energy_change"] is not None:
-        rows.append(("energy with bath", f"change {size(facts['conserved_energy_change'])} of the kinetic energy"))
-    elif facts["work"]:
-        work_text = ", ".join(f"{name} {value:.3g}" for name, value in facts["work"].items())
-        rows += [("work", work_text), ("energy less work", f"error {size(facts['energy_error'])} relative")]
-    else:
-        rows.append(("energy change", f"{size(facts['energy_change'])}, not conserved by this system"))
-    for name, error in facts["momentum_errors"].items():
-        rows.append((f"{SPOKEN.get(name, name)} error", f"{size(error)} relative"))
-    if "temperature" in facts["means"]:
-        kinds = [f"{word} {mean(f'temperature_{word}al')}" for word in ("translation", "rotation")]
-        rows.append(("temperature", f"{mean('temperature')} in the second half; {', '.join(kinds)}"))
-    if "pressure" in facts["means"]:
-        rows.append(("pressure", f"{mean('pressure')} in the second half"))
-    if facts["attitude_norm_error"] is not None:
-        rows.append(("|q| - 1", size(facts["attitude_norm_error"])))
-    for name, about in facts["charts"].items():
-        rows.append((name.replace("_", " "), ", ".join(about[key] for key in ("sequence", "branch") if key in about)))
-        if "note" in about:
-            rows.append(("", about["note"]))
-    label = "events"
-    for kind, met in list(facts["events"].items())[:MOST_KINDS]:
-        at = f"t = {met['first']:.9g}" + (f" to {met['last']:.9g}" if met["count"] > 1 else "")
-        rows.append((label, f"{met['count']} {kind}, {at}"))
-        label = ""
-    if len(facts["events"]) > MOST_KINDS:
-        rows.append(("", f"and {len(facts['events']) - MOST_KINDS} kinds more"))
-    if facts["stopped"]:
-        rows.append(("ended", facts["stopped"]))
-    if facts["iterations"]:
-        rows.append(("iterations", f"{facts['iterations']['mean']:.2f} mean, {facts['iterations']['most']} most"))
-    if facts["ns_per_step"] is not None:
-        per_step, whole = duration(1e-9 * facts["ns_per_step"]), duration(facts["seconds"])
-        rows.append(("time", f"{per_step} per step, {whole}"))
-    rows.append(("written", ", ".join(facts["written"])))
-    return laid_out(facts["title"], rows)
-
-
-def _steps(facts: dict[str, Any]) -> str:
-    """How many steps, and their size or tolerance."""
+    (start, end), means, events = facts["t"], facts["means"], list(facts["events"].items())
     if facts["rtol"] is None:
-        return f"{facts['steps']} steps{', the first' if facts['step_sizes'] else ''} of {facts['step']:g}"
-    return f"{facts['steps']} steps accepted and {facts['steps_rejected']} rejected with rtol {facts['rtol']:g}"
+        taken = f"{facts['steps']} steps{', the first' if facts['step_sizes'] else ''} of {facts['step']:g}"
+    else:
+        taken = f"{facts['steps']} steps accepted and {facts['steps_rejected']} rejected with rtol {facts['rtol']:g}"
+    if facts["energy_conserved"]:
+        balance = [("energy error", f"{size(facts['energy_error'])} relative"), ("", facts["energy_note"])]
+    elif facts["conserved_energy_change"] is not None:
+        balance = [("energy with bath", f"change {size(facts['conserved_energy_change'])} of the kinetic energy")]
+    elif facts["work"]:
+        done = ", ".join(f"{name} {value:.3g}" for name, value in facts["work"].items())
+        balance = [("work", done), ("energy less work", f"error {size(facts['energy_error'])} relative")]
+    else:
+        balance = [("energy change", f"{size(facts['energy_change'])}, not conserved by this system")]
+    met = [f"{one['count']} {kind}, t = {one['first']:.9g}" + (f" to {one['last']:.9g}" if one["count"] > 1 else "")
+           for kind, one in events[:MOST_KINDS]]  # fmt: skip
+    met += [f"and {len(events) - MOST_KINDS} kinds more"] if len(events) > MOST_KINDS else []
+    shown, solved, each = facts["rows_looked_at"], facts["iterations"], facts["ns_per_step"]
+    return laid_out(facts["title"], [
+        ("method", f"{facts['method']}, order {facts['order']}; cite {facts['citation']}"),
+        ("span", f"t = {start:g} to {end:g}, {taken}, {facts['rows']} rows"),
+        ("looked at", shown < facts["rows"] and f"{shown} rows among them, for what follows and for the picture"),
+        ("steps", facts["step_sizes"] and "{:.3g} smallest, {:.3g} largest".format(*facts["step_sizes"])),
+        *balance,
+        *((f"{SPOKEN.get(name, name)} error", f"{size(error)} relative")
+          for name, error in facts["momentum_errors"].items()),
+        ("temperature", "temperature" in means and f"{mean('temperature')} in the second half; translation "
+         f"{mean('temperature_translational')}, rotation {mean('temperature_rotational')}"),
+        ("pressure", "pressure" in means and f"{mean('pressure')} in the second half"),
+        ("|q| - 1", facts["attitude_norm_error"] is not None and size(facts["attitude_norm_error"])),
+        *(row for name, about in facts["charts"].items() for row in (
+            (name.replace("_", " "), ", ".join(about[key] for key in ("sequence", "branch") if key in about) or " "),
+            ("", about.get("note")))),
+        *zip(("events", *[""] * len(met)), met, strict=False),
+        ("ended", facts["stopped"]),
+        ("iterations", solved and f"{solved['mean']:.2f} mean, {solved['most']} most"),
+        ("time", each is not None and f"{duration(1e-9 * each)} per step, {duration(facts['seconds'])}"),
+        ("written", ", ".join(facts["written"])),
+    ])  # fmt: skip
 
 
 # ------------------------------------------------------------------ failures

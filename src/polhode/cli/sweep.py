@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import polhode as ph
+from polhode.cli.options import ALLOW_CODE, JSON, NO_PICTURE, QUIET, argument, as_command, option
 from polhode.cli.text import complete_scenario, laid_out, noted, show_summary
-from polhode.errors import FileProblem, InvalidInput
+from polhode.display import duration
+from polhode.errors import FileProblem, InvalidInput, PolhodeError
 from polhode.lazy_packages import xr
 
 if TYPE_CHECKING:
@@ -20,37 +23,30 @@ MOST_LINES = 12
 """Variables in the table at the end."""
 
 
-@click.command("sweep", short_help="Run a scenario for many values of its keys, on one machine or many.")
-@click.argument("scenario", shell_complete=complete_scenario)
-@click.option("--store", help="Zarr folder of the results, *.zarr; on a disk, or the URL of object storage.")
-@click.option("--workers", type=click.IntRange(min=1), default=1, help="Processes on this machine.")
-@click.option("--scheduler", help="Address of a Dask scheduler, tcp://HOST:8786; needs polhode[cluster].")
-@click.option("--part", help="K/N: only the K-th of N parts, as in an array of jobs that share the store.")
-@click.option("--member", type=click.IntRange(min=0), help="Run only this member, and write its trajectory (-o).")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Trajectory of --member; default member-K.nc.")
-@click.option("--status", is_flag=True, help="Tell how far the sweep in the store SCENARIO is.")
-@click.option("--check", is_flag=True, help="Compare the numbers in the store SCENARIO with the digests in its marks.")
-@click.option("--show", help="Variable in the picture; default the largest energy error.")
-@click.option("--no-picture", is_flag=True, help="Write no PNG.")
-@click.option("--json", "as_json", is_flag=True, help="Print a summary for machines on stdout.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
-@click.option("--allow-code", is_flag=True, help="Load the Python functions the scenario names. Read them first.")
+@as_command
 def command(
-    scenario: str,
-    store: str | None,
-    workers: int,
-    scheduler: str | None,
-    part: str | None,
-    member: int | None,
-    output: Path | None,
-    status: bool,
-    check: bool,
-    show: str | None,
-    no_picture: bool,
-    as_json: bool,
-    quiet: bool,
-    allow_code: bool,
-) -> None:
+    scenario: str = argument(shell_complete=complete_scenario),
+    store: str | None = option(
+        "--store", "Zarr folder of the results, *.zarr; on a disk, or the URL of object storage."
+    ),
+    workers: int = option("--workers", "Processes on this machine.", type=click.IntRange(min=1), default=1),
+    scheduler: str | None = option(
+        "--scheduler", "Address of a Dask scheduler, tcp://HOST:8786; needs polhode[cluster]."
+    ),
+    part: str | None = option(
+        "--part", "K/N: only the K-th of N parts, as in an array of jobs that share the store."
+    ),
+    member: int | None = option("--member", "Run only this member, and write its trajectory (-o).",
+                                type=click.IntRange(min=0)),
+    output: Path | None = option("-o --output", "Trajectory of --member; default member-K.nc."),
+    status: bool = option("--status", "Tell how far the sweep in the store SCENARIO is."),
+    check: bool = option("--check", "Compare the numbers in the store SCENARIO with the digests in its marks."),
+    show: str | None = option("--show", "Variable in the picture; default the largest energy error."),
+    no_picture: bool = NO_PICTURE,
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
+    allow_code: bool = ALLOW_CODE,
+) -> None:  # fmt: skip
     """Run SCENARIO, a TOML file with a table [sweep], for all the values that stand there.
 
     \b
@@ -66,31 +62,40 @@ def command(
     Ctrl-C, kill, a full disk or a power cut: to the same bits, with any number of workers. A member that fails is
     marked with its reason and stops nobody. In Python: polhode.sweep.
     """
-    from polhode.ensembles.sweep import sweep, sweep_status
     from polhode.trajectory.outputs import check_replaceable
 
     if status or check or member is not None:
         _alone(status=status, check=check, member=member is not None)
+    if check:
+        _check(scenario, quiet)
+    if status:
+        _tell(ph.ensembles.sweep_status(scenario), scenario, as_json)
     if status or check:
-        if check:
-            _check(scenario, quiet)
-        if status:
-            _tell(sweep_status(scenario), scenario, as_json)
         return
     if member is not None:
+        out = output or Path(f"member-{member}.nc")
         if output is None:
-            check_replaceable(Path(f"member-{member}.nc"), "name another file with -o")
-        _member(scenario, member, output or Path(f"member-{member}.nc"), allow_code, quiet)
+            check_replaceable(out, "name another file with -o")
+        run = ph.ensembles.sweep_member(scenario, member, allow_code=allow_code)
+        try:
+            ph.save(run.integrate(), out)
+        except PolhodeError as failed:
+            if failed.trajectory is not None:
+                ph.save(failed.trajectory, out)
+                failed.args = (f"{failed}; the rows so far are in {out}",)
+            raise
+        if not quiet:
+            click.echo(f"member {member}, {json.dumps(run.changes)}, is in {out}", err=True)
         return
     if output is not None:
         raise InvalidInput("-o names the trajectory of one --member; the store of a sweep is named by --store")
     with noted():
-        ds = sweep(
+        ds = ph.sweep(
             scenario, store=store, workers=workers, scheduler=scheduler, part=_part(part), allow_code=allow_code,
             progress=None if quiet else True,
         )  # fmt: skip
     path = ds.encoding["store"]
-    facts = summary(ds, sweep_status(path)) | {"store": path}
+    facts = summary(ds, ph.ensembles.sweep_status(path)) | {"store": path}
     if not no_picture and "incomplete" not in ds.attrs and "://" not in path:
         from polhode.ensembles.sweep.picture import picture
 
@@ -110,11 +115,11 @@ def _alone(*, status: bool, check: bool, member: bool) -> None:
     known = {"scenario", "quiet"} | ({"member", "output", "allow_code"} if member else {"status", "check"})
     if status and not member:
         known.add("as_json")
-    for option in context.command.params:
-        name = str(option.name)
+    for one in context.command.params:
+        name = str(one.name)
         given = context.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE
         if given and name not in known:
-            raise InvalidInput(f"{option.opts[-1]} does not go with {main}; leave one of them out")
+            raise InvalidInput(f"{one.opts[-1]} does not go with {main}; leave one of them out")
 
 
 def _part(words: str | None) -> tuple[int, int] | None:
@@ -125,24 +130,6 @@ def _part(words: str | None) -> tuple[int, int] | None:
     if found is None:
         raise InvalidInput(f"--part {words!r}: expected K/N, such as 3/20, the third of twenty parts")
     return int(found[1]), int(found[2])
-
-
-def _member(scenario: str, member: int, out: Path, allow_code: bool, quiet: bool) -> None:
-    """Run one member alone."""
-    from polhode.ensembles.sweep import sweep_member
-    from polhode.errors import PolhodeError
-    from polhode.trajectory import save
-
-    run = sweep_member(scenario, member, allow_code=allow_code)
-    try:
-        save(run.integrate(), out)
-    except PolhodeError as failed:
-        if failed.trajectory is not None:
-            save(failed.trajectory, out)
-            failed.args = (f"{failed}; the rows so far are in {out}",)
-        raise
-    if not quiet:
-        click.echo(f"member {member}, {json.dumps(run.changes)}, is in {out}", err=True)
 
 
 def _check(store: str, quiet: bool) -> None:
@@ -163,8 +150,6 @@ def _check(store: str, quiet: bool) -> None:
 
 def _tell(now: SweepStatus, store: str, as_json: bool) -> None:
     """How far a sweep is."""
-    from polhode.display import duration
-
     known = now.rate == now.rate and now.done < now.members
     if as_json:
         facts = {name: getattr(now, name) for name in ("members", "done", "failed", "tasks", "tasks_done", "seconds")}
@@ -211,17 +196,13 @@ def summary(ds: xr.Dataset, now: SweepStatus) -> dict[str, Any]:
 
 def table(facts: dict[str, Any]) -> str:
     """The summary as a short table for people."""
-    from polhode.display import duration
-
-    rows = [("members", f"{facts['done']} of {facts['members']}, {facts['failed']} failed")]
-    rows += [("", line) for line in facts["reasons"]]
-    rows.append(("computing", f"{duration(facts['seconds'])}, "
-                 f"{duration(facts['seconds'] / max(1, facts['done']))} each"))  # fmt: skip
-    if facts["sizes"]:
-        rows.append(("sizes", "least, median, largest"))
-    for name, (least, middle, most) in list(facts["sizes"].items())[:MOST_LINES]:
-        rows.append((name, f"{least:.4g}, {middle:.4g}, {most:.4g}"))
-    if len(facts["sizes"]) > MOST_LINES:
-        rows.append(("", f"and {len(facts['sizes']) - MOST_LINES} more"))
-    rows.append(("written", ", ".join(facts[name] for name in ("store", "picture") if name in facts)))
-    return laid_out(facts["title"], rows)
+    sizes, done = list(facts["sizes"].items()), max(1, facts["done"])
+    return laid_out(facts["title"], [
+        ("members", f"{facts['done']} of {facts['members']}, {facts['failed']} failed"),
+        *(("", line) for line in facts["reasons"]),
+        ("computing", f"{duration(facts['seconds'])}, {duration(facts['seconds'] / done)} each"),
+        ("sizes", sizes and "least, median, largest"),
+        *((name, "{:.4g}, {:.4g}, {:.4g}".format(*three)) for name, three in sizes[:MOST_LINES]),
+        ("", len(sizes) > MOST_LINES and f"and {len(sizes) - MOST_LINES} more"),
+        ("written", ", ".join(facts[name] for name in ("store", "picture") if name in facts)),
+    ])  # fmt: skip

@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,20 +16,32 @@ from polhode.errors import PolhodeWarning
 
 if TYPE_CHECKING:
     from click import Context, Parameter
+    from rich.table import Table
 
 
-def show(table: Any) -> None:
-    """Print a rich table, as wide as the terminal, else up to 200 columns."""
+def show(head: Iterable[str], rows: Iterable[Iterable[str]], **how: Any) -> None:
+    """Print a table of rich, with its words for how it looks."""
+    from rich.table import Table
+
+    table = Table(*head, **how)
+    for row in rows:
+        table.add_row(*row)
+    print_table(table)
+
+
+def print_table(table: Table) -> None:
+    """Print a table of rich, as wide as the terminal, else up to 200 columns."""
     from rich.console import Console
 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
     Console(width=width).print(table)
 
 
-def laid_out(title: str, rows: Sequence[tuple[str, str]]) -> str:
-    """A title, and below it rows of a name and what is said of it."""
-    width = max(len(name) for name, _ in rows)
-    return "\n".join([title, *(f"  {name.ljust(width)}  {value}" for name, value in rows)])
+def laid_out(title: str, rows: Iterable[tuple[str, object]]) -> str:
+    """A title, and below it rows of a name and what is said of it; those of which nothing is said are left out."""
+    told = [(name, value) for name, value in rows if isinstance(value, str)]
+    width = max(len(name) for name, _ in told)
+    return "\n".join([title, *(f"  {name.ljust(width)}  {value}" for name, value in told)])
 
 
 def show_summary(facts: dict[str, Any], table: Callable[[dict[str, Any]], str], as_json: bool, quiet: bool) -> None:

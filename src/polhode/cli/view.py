@@ -9,39 +9,27 @@ from typing import Any
 
 import click
 
+import polhode as ph
+from polhode.cli.options import OVERWRITE, argument, as_command, option
 from polhode.cli.text import complete_trajectory
+from polhode.display import Display
 
 
-@click.command("view", short_help="Look at a run in a browser: one page with the moving body in it.")
-@click.argument("trajectories", nargs=-1, type=click.Path(path_type=Path), shell_complete=complete_trajectory)
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="The page. Default: the trajectory's name, .html."
-)
-@click.option("--no-open", is_flag=True, help="Write the page and open no browser.")
-@click.option("--mesh", type=click.Path(path_type=Path), help="Shape of the body: .stl, .obj, .ply, .off or .glb.")
-@click.option("--label", "labels", multiple=True, help="What to call a run; once for each.")
-@click.option("--frames", type=int, default=None, help="Most frames of each run.  [default: 5000]")
-@click.option("--from", "first", type=float, help="Show the run from this time on.")
-@click.option("--to", "last", type=float, help="Show the run up to this time.")
-@click.option("--member", "members", type=int, multiple=True, help="Member of an ensemble, from 0; may be repeated.")
-@click.option("--title", help="Heading of the page.")
-@click.option("--demo", is_flag=True, help="Run and show a fast top, for a first look.")
-@click.option("--overwrite", is_flag=True, help="Replace files that polhode did not write.")
-@click.option("--allow-code", is_flag=True, help="Load the Python functions a scenario names. Read them first.")
+@as_command
 def command(
-    trajectories: tuple[Path, ...],
-    output: Path | None,
-    no_open: bool,
-    mesh: Path | None,
-    labels: tuple[str, ...],
-    frames: int | None,
-    first: float | None,
-    last: float | None,
-    members: tuple[int, ...],
-    title: str | None,
-    demo: bool,
-    overwrite: bool,
-    allow_code: bool,
+    trajectories: tuple[Path, ...] = argument(shell_complete=complete_trajectory),
+    output: Path | None = option("-o --output", "The page. Default: the trajectory's name, .html."),
+    no_open: bool = option("--no-open", "Write the page and open no browser."),
+    mesh: Path | None = option("--mesh", "Shape of the body: .stl, .obj, .ply, .off or .glb."),
+    labels: tuple[str, ...] = option("--label", "What to call a run; once for each."),
+    frames: int | None = option("--frames", "Most frames of each run.  [default: 5000]"),
+    first: float | None = option("--from", "Show the run from this time on."),
+    last: float | None = option("--to", "Show the run up to this time."),
+    members: tuple[int, ...] = option("--member", "Member of an ensemble, from 0; may be repeated."),
+    title: str | None = option("--title", "Heading of the page."),
+    demo: bool = option("--demo", "Run and show a fast top, for a first look."),
+    overwrite: bool = OVERWRITE,
+    allow_code: bool = option("--allow-code", "Load the Python functions a scenario names. Read them first."),
 ) -> None:
     """Write TRAJECTORIES (.nc, .zarr, live stores) as one page of HTML, and open it in the default browser. A scenario
     (.toml) is run first, and its rows are shown without being kept.
@@ -59,19 +47,33 @@ def command(
     stdout. No browser is opened where there is no display. In Python: polhode.view(ds).
     """
     from polhode.trajectory.outputs import check_defaults
-    from polhode.viewer.view import html_path, view
+    from polhode.viewer.view import html_path
 
     if not trajectories and not demo:
         raise click.UsageError("Missing argument 'TRAJECTORIES...'; polhode view --demo shows a fast top")
     name = trajectories[0].name if trajectories else "fast-top"
     target = Path(html_path(output)) if output is not None else Path(name).with_suffix(".html")
     check_defaults(target if output is not None else None, overwrite, target)
+    largest, span = sys.float_info.max, None
+    if first is not None or last is not None:
+        span = (-largest if first is None else first), (largest if last is None else last)
     words: dict[str, Any] = {
-        "labels": labels or None, "mesh": mesh, "members": list(members) or None, "title": title,
-        "frames": frames, "span": _span(first, last),
+        "labels": labels or None, "mesh": mesh, "members": list(members) or None, "title": title, "frames": frames,
+        "span": span,
     }  # fmt: skip
-    runs = [*([_fast_top()] if demo else []), *(_read(path, allow_code) for path in trajectories)]
-    made = view(*runs, **{name: value for name, value in words.items() if value is not None})
+    runs: list[Any] = []
+    if demo:  # the top of the README
+        top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+        tilt = ph.rotation.exp_quaternion((0.3, 0, 0))
+        ds = ph.integrate(top, "rkn6_14a", step=4e-3, t_end=20.0, attitude=tilt, angular_velocity=(0, 0, 50))
+        runs.append(ds.assign_attrs(title="A fast top"))
+    for path in trajectories:
+        if path.suffix != ".toml":
+            runs.append(path)
+            continue
+        with Display() as display:
+            runs.append(ph.runs.read_scenario(path, allow_code).integrate(progress=display))
+    made = ph.view(*runs, **{name: value for name, value in words.items() if value is not None})
     written = made.save(target)
     for run in made.scene["runs"]:
         for name, said in run["facts"]:
@@ -83,34 +85,6 @@ def command(
 
         if not webbrowser.open(written.resolve().as_uri()):
             click.echo("no browser was found; open the page yourself", err=True)
-
-
-def _fast_top() -> Any:
-    """The top of the README."""
-    import polhode as ph
-
-    top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
-    tilt = ph.rotation.exp_quaternion((0.3, 0, 0))
-    ds = ph.integrate(top, "rkn6_14a", step=4e-3, t_end=20.0, attitude=tilt, angular_velocity=(0, 0, 50))
-    return ds.assign_attrs(title="A fast top")
-
-
-def _read(path: Path, allow_code: bool) -> Any:
-    """The path of a trajectory, or the trajectory of a scenario."""
-    if path.suffix != ".toml":
-        return path
-    from polhode.display import Display
-    from polhode.runs.scenario import read_scenario
-
-    with Display() as display:
-        return read_scenario(path, allow_code).integrate(progress=display)
-
-
-def _span(first: float | None, last: float | None) -> tuple[float, float] | None:
-    if first is None and last is None:
-        return None
-    largest = sys.float_info.max
-    return (-largest if first is None else first), (largest if last is None else last)
 
 
 def has_display() -> bool:
