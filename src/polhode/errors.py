@@ -316,7 +316,7 @@ def sections_of(function: Callable[..., Any]) -> str | None:
     returned = function.__qualname__.partition(".")[0] if returned == "Self" else returned
     for name, said in (("Returns", [returned]), ("Raises", ["InvalidInput", "    Names the argument that is wrong."])):
         behind = re.search(r"\n( *)(Raises|Warns|See Also|Examples)\n", text or "")
-        if text and behind and f" {name}\n" not in text and said != ["None"]:
+        if text and behind and f"\n{behind[1]}{name}\n" not in text and said != ["None"]:
             at, indent = behind.span()[0] + 1, behind[1]
             section = "".join(f"{indent}{line}\n" for line in (name, "-" * len(name), *said))
             text = f"{text[:at]}{section}\n{text[at:]}"

@@ -139,19 +139,18 @@ def memory() -> int:
     return found
 
 
-def allowed() -> int:
-    """Memory that this process may take, in bytes: that of the machine, or its own limit."""
+def room_for(entries: float, name: str) -> None:
+    """Check that so many float64 numbers fit into half of the memory that this process may take: that of the machine,
+    or its own limit."""
+    allowed = memory()
     try:
         import resource
-    except ImportError:  # Windows
-        return memory()
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return memory() if limit == resource.RLIM_INFINITY else min(memory(), limit)
 
-
-def room_for(entries: float, name: str) -> None:
-    """Check that so many float64 numbers fit into half of the memory that this process may take."""
-    if 8 * entries > allowed() // 2:
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        allowed = allowed if limit == resource.RLIM_INFINITY else min(allowed, limit)
+    except ImportError:  # on Windows
+        pass
+    if 8 * entries > allowed // 2:
         raise InvalidInput(f"{name} asks for {float(entries):.3g} numbers, {8e-9 * entries:.3g} GB, more than the "
                            "memory of this machine holds; take fewer at a time")  # fmt: skip
 

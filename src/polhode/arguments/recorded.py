@@ -1,10 +1,13 @@
-"""Arguments as records keep them: in JSON's types, and handed to a function again."""
+"""Arguments as records keep them: in JSON's types, and handed to a function again; and containers that refuse to be
+changed, for what a system is made of."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from polhode.arguments import UNKNOWN, array, mapping
 from polhode.errors import InvalidInput, shown, unknown_name
@@ -25,13 +28,11 @@ def called(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
 
 def made_by(make: Callable[..., Any], kind: type, given: Any, name: str, maker: str) -> Any:
     """What a function makes, from the mapping of its arguments, or as it is; ``maker``: what users call it by."""
-    if isinstance(given, kind):
-        return given
-    if not isinstance(given, Mapping):
+    if not isinstance(given, kind | Mapping):
         raise InvalidInput(f"{name} must be made by polhode.{maker}, or be a mapping of its arguments, not "
                            f"{shown(given)}")  # fmt: skip
     try:
-        return called(make, given)
+        return given if isinstance(given, kind) else called(make, given)
     except InvalidInput as refused:
         raise InvalidInput(f"{name}: {refused}") from None
 
@@ -56,3 +57,53 @@ def plain(value: Any, name: str = "an argument") -> Any:
     if not isinstance(value, tuple | list) and isinstance(value, Mapping):
         return {str(key): plain(inner, name) for key, inner in value.items()}
     return array(value, name, UNKNOWN).tolist()
+
+
+# ------------------------------------------------------------------ what cannot be changed
+def read_only(array: Any) -> Any:
+    """A read-only copy."""
+    copy = np.array(array)
+    copy.setflags(write=False)
+    return copy
+
+
+def _refuse(self: Any, *_: Any, **__: Any) -> Any:
+    raise InvalidInput("what a system is made of cannot be changed; build another, or give parameters= to integrate")
+
+
+class FrozenDict(dict[str, Any]):
+    """An immutable dict."""
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> Any:
+        return FrozenDict, (dict(self),)
+
+
+class FrozenList(list[Any]):
+    """An immutable list."""
+
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = extend = insert = pop = remove = clear = sort = reverse = _refuse
+
+    def __reduce__(self) -> Any:
+        return FrozenList, (list(self),)
+
+
+SIMPLE = frozenset({float, int, str, bool, type(None)})
+
+
+def frozen(value: Any) -> Any:
+    """An immutable copy of nested mappings, sequences and arrays; anything else is returned as it is."""
+    kind = type(value)
+    if kind in SIMPLE or kind is FrozenDict or kind is FrozenList:
+        return value
+    if kind is list or isinstance(value, list):
+        return FrozenList([one if type(one) in SIMPLE else frozen(one) for one in value])
+    if kind is np.ndarray or isinstance(value, np.ndarray):
+        return read_only(value)
+    if kind is tuple:
+        return tuple(frozen(inner) for inner in value)
+    if kind is dict or isinstance(value, Mapping):
+        return FrozenDict({key: one if type(one) in SIMPLE else frozen(one) for key, one in value.items()})
+    return value

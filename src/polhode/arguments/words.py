@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from polhode.errors import InvalidInput
 
@@ -53,6 +53,7 @@ class Form(Enum):
     STATES = "a table of names to a whole number, to a list of numbers, or to a table with size or start, and unit"
 
 
+Built = TypeVar("Built", bound=Callable[..., Any])
 FUNCTIONS = (Form.FUNCTION, Form.FUNCTION_OR_NUMBERS)
 """What may be a function of the user's."""
 
@@ -154,44 +155,56 @@ def arguments_of(build: Callable[..., Any], supplied: tuple[str, ...] = ()) -> d
         if forms:
             kind = forms[0]
         elif kind not in (float, int, bool, str) and get_origin(kind) is not Literal:
+            stated = hints.get(name, "nothing")
             raise InvalidInput(
-                f"argument {name!r} of {getattr(build, '__name__', build)} is annotated as {_shown(hints.get(name))}, "
+                f"argument {name!r} of {getattr(build, '__name__', build)} is annotated as "
+                f"{getattr(stated, '__name__', stated)}, "
                 "which says nothing to a scenario; annotate it with a word of polhode.arguments.words, such as Mass or "
                 "Vector, or with float, int, bool, str or a Literal"
             )
         needed = parameter.default is parameter.empty
-        default = None if needed else parameter.default
         beside = next((mark.names for mark in marks if isinstance(mark, Beside)), ())
-        found[name] = Argument(name, kind, unit, described.get(name, ""), needed, default, beside)
+        found[name] = Argument(
+            name, kind, unit, described.get(name, ""), needed, None if needed else parameter.default, beside
+        )
     return found
 
 
-def sample_value(argument: Argument) -> Any:
-    """A value of the kind that an argument takes; None where there is none, as for a function."""
-    if get_origin(argument.type) is Literal:
-        return get_args(argument.type)[0]
-    return SAMPLES.get(argument.type)
+PARAMETERS = re.compile(r"^Parameters\n-+\n(.*?)(?=\n\n\S[^\n]*\n---|\Z)", re.M | re.S)
 
 
-SAMPLES: dict[Any, Any] = {
-    float: 1.0, int: 1, bool: False, Form.NUMBER: 1.0, Form.NUMBER_OR_INFINITY: 1.0, Form.NUMBERS: (1.0, 2.0),
-    Form.TIME_OR_EVENT: 1.0,
-    Form.NUMBER_OR_NUMBERS: 1.0, Form.ROWS: ((1.0, 2.0), (3.0, 4.0)), Form.VECTOR: (0.0, 0.0, 1.0),
-    Form.NUMBER_OR_VECTOR: 1.0, Form.VECTORS: ((0.0, 0.0, 1.0),), Form.VECTOR_OR_VECTORS: (0.0, 0.0, 1.0),
-    Form.INERTIA: (1.0, 1.2, 2.0), Form.FORCES: (), Form.LOADS: (), Form.CELLS: 2, Form.INDICES: (0,), Form.SEED: 0,
-}  # fmt: skip
-"""A value of each type of argument, with which a system is built to see what it provides."""
+def paragraphs(function: Callable[..., Any]) -> dict[tuple[str, ...], str]:
+    """The section Parameters of a docstring, by the names of the arguments that each paragraph is about."""
+    section = PARAMETERS.search(inspect.getdoc(function) or "")
+    return {
+        tuple(re.findall(r"\w+", one.partition("\n")[0].partition(" : ")[0])): one
+        for one in (re.split(r"\n(?=\S)", section[1]) if section else ())
+    }
+
+
+def described_by(*others: Callable[..., Any]) -> Callable[[Built], Built]:
+    """Decorator: arguments that the section Parameters leaves out are described as by these functions."""
+
+    def described(function: Built) -> Built:
+        text, order = inspect.getdoc(function) or "", [*inspect.signature(function).parameters]
+        every = dict[tuple[str, ...], str]()
+        for one in (function, *others):
+            left = {*order}.difference(*every)
+            every |= {names: paragraph for names, paragraph in paragraphs(one).items() if left.issuperset(names)}
+        whole = "\n".join(every[names] for names in sorted(every, key=lambda names: order.index(names[0])))
+        function.__doc__ = PARAMETERS.sub(lambda found: found[0].replace(found[1], whole), text)
+        return function
+
+    return described
 
 
 def descriptions(function: Callable[..., Any]) -> dict[str, str]:
     """What the section Parameters of a docstring says of each argument, in one line, without marks and final stop."""
-    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", inspect.getdoc(function) or "", re.M | re.S)
-    lines = section[1] if section else ""
     found: dict[str, str] = {}
-    for entry in re.finditer(r"^(\w[^\n:]*)(?: :[^\n]*)?\n((?:[ \t]+[^\n]*\n?|\n)*)", lines, re.M):
-        text = " ".join(entry[2].replace("``", "").split()).removesuffix(".")
-        text = re.sub("; (an astropy quantity is [a-z ]+ SI|or)$", "", text)  # what a scenario has not, or comes next
-        found |= {name.strip(): text for name in entry[1].split(",")}
+    for names, paragraph in paragraphs(function).items():
+        text = " ".join(paragraph.partition("\n")[2].replace("``", "").split()).removesuffix(".")
+        # without what a scenario has not, or comes next
+        found |= dict.fromkeys(names, re.sub("; (an astropy quantity is [a-z ]+ SI|or)$", "", text))
     return found
 
 
@@ -211,7 +224,3 @@ def _unwrapped(annotation: Any) -> tuple[Any, list[Any]]:
         if len(inside) == 1:
             return _unwrapped(inside[0])
     return annotation, []
-
-
-def _shown(annotation: Any) -> str:
-    return "nothing" if annotation is None else getattr(annotation, "__name__", str(annotation))

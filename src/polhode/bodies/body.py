@@ -34,6 +34,17 @@ class Body:
     gyros: Gyros | None = None
     pin: tuple[float, ...] = (0.0, 0.0, 0.0)  # the place in space where it is pinned
 
+    @property
+    def rotors(self) -> dict[str, Wheels | Gyros]:
+        """The rotors in it, by the arguments that they are."""
+        both = {"wheels": self.wheels, "gyros": self.gyros}
+        return {name: one for name, one in both.items() if one is not None}
+
+    @property
+    def states(self) -> tuple[tuple[str, int], ...]:
+        """The states of its rotors, and how many numbers each has."""
+        return tuple((name, len(starts)) for one in self.rotors.values() for name, starts, _ in one.states)
+
     def __repr__(self) -> str:
         inside = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items())
         return f"body({self.name!r}{', ' * bool(inside)}{inside})"
@@ -110,8 +121,9 @@ def body(
     moments, frame = np.array(POINT), np.array((1.0, 0.0, 0.0, 0.0))
     if inertia is not None:
         inertia = in_unit(inertia, KG_M2, "inertia")
-        parts = principal(inertia, triangle=truth(physical, "physical"), name=f"inertia of body {name!r}")
-        moments, frame = parts if spun is None else rest_of(parts, spun)
+        moments, frame = rest_of(
+            principal(inertia, triangle=truth(physical, "physical"), name=f"inertia of body {name!r}"), spun
+        )
         given["inertia"] = plain(inertia.inertia if isinstance(inertia, MassProperties) else inertia)
     given |= ({"pinned": True} if pinned else {}) | ({} if at is None else {"at": list(pin)})
     given |= {} if physical else {"physical": False}

@@ -18,8 +18,7 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.arguments import Array, array, choice, of_each, unit_vectors
-from polhode.arguments.frozen import frozen, read_only
-from polhode.arguments.recorded import plain
+from polhode.arguments.recorded import frozen, plain, read_only
 from polhode.arguments.words import Form, NumberOrNumbers, Unit
 from polhode.bodies.inertia import Principal, principal
 from polhode.errors import InvalidInput, answering
@@ -68,9 +67,8 @@ class Wheels:
             ("wheel_momentum", self.momentum, "angular momentum of wheels about their axes"),
             ("wheel_command", self.command, "commanded torque of motors, or speed that they keep"),
         ]
-        if self.imbalance is not None:
-            given.append(("wheel_angle", np.zeros(self.count), "angles through which wheels have turned"))
-        return tuple(given)
+        angles = ("wheel_angle", np.zeros(self.count), "angles through which wheels have turned")
+        return (*given, angles) if self.imbalance is not None else tuple(given)
 
     @lru_cache  # noqa: B019  it keeps some
     def numbers(self, frame: tuple[float, ...]) -> tuple[float, ...]:
@@ -97,9 +95,13 @@ class Wheels:
         return f"reaction_wheels({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
 
 
-def rest_of(whole: Principal, wheels: Wheels) -> Principal:
+def rest_of(whole: Principal, wheels: Wheels | None) -> Principal:
     """Principal moments and frame of a body without what wheels add about their axes, from those of the whole."""
-    return _rest(tuple(whole.moments), tuple(whole.frame), wheels.directions, tuple(wheels.inertia))
+    return (
+        whole
+        if wheels is None
+        else _rest(tuple(whole.moments), tuple(whole.frame), wheels.directions, tuple(wheels.inertia))
+    )
 
 
 @lru_cache
@@ -393,11 +395,9 @@ def control_moment_gyros(
     h = of_each(momentum, "momentum", n, "gyros", "N * m * s", given)
     if (h <= 0.0).any():
         raise InvalidInput(f"momentum is {float(h.min()):g}; give a positive number")
-    most_rate, most_angle = np.full((2, n, gimbals), inf)
-    if max_rate is not None:
-        most_rate = each(max_rate, "max_rate", "rad / s", True)
-    if max_angle is not None:
-        most_angle = each(max_angle, "max_angle", "rad", True)
+    unlimited = np.full((n, gimbals), inf)
+    most_rate = unlimited if max_rate is None else each(max_rate, "max_rate", "rad / s", True)
+    most_angle = unlimited if max_angle is None else each(max_angle, "max_angle", "rad", True)
     angles, commands = each(angle, "angle", "rad"), each(command, "command", "rad / s")
     over = np.abs(angles) > most_angle
     if over.any():

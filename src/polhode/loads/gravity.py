@@ -432,11 +432,13 @@ def harmonics(
     rotation : float, optional
         Rotation rate (rad/s) of the centre about ``axis``; by default that of the field's body.
     angle : float
-        Angle (rad) at time 0 to the meridian of longitude 0, as of ``polhode.forces.gravity_field``.
+        Angle (rad) at time 0, from where the equator rises through the plane z = 0 (from x for an axis along z) to the
+        meridian of longitude 0: of the Earth its rotation angle.
     axis : array_like (3,)
         Pole of the centre, in space.
     orientation : str or mapping, optional
-        In place of ``axis`` and ``angle``, as of ``polhode.forces.gravity_field``.
+        In place of ``axis`` and ``angle``, of the Earth: the instant of time 0, or a mapping of arguments of
+        ``polhode.planets.earth_orientation``, with precession and nutation. In a scenario ``{}`` is that under [run].
     digest : str
         SHA-256 that the file must have; runs record it, so that they are repeated with the same field.
 

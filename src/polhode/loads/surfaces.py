@@ -8,7 +8,7 @@ import numpy as np
 
 from polhode.arguments import array, number, of_each, unit_vector, unit_vectors
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Form, Positions, Rate, Unit, Vector
+from polhode.arguments.words import Form, Positions, Rate, Unit, Vector, described_by
 from polhode.errors import InvalidInput, answering
 from polhode.loads.load import Load, made
 from polhode.loads.thrust import lightened
@@ -266,6 +266,7 @@ def plates_in_air(
 
 
 @answering
+@described_by(plates_in_air)
 def plates_in_light(
     area: Areas, normals: Annotated[Any, Form.VECTORS], positions: Positions = ((0.0, 0.0, 0.0),), *,
     specular: Shares = 0.0, diffuse: Shares = 0.0,
@@ -282,12 +283,6 @@ def plates_in_light(
 
     Parameters
     ----------
-    area : float or array_like (n,)
-        Their areas (m2).
-    normals : array_like (n, 3)
-        Outward normals of the exposed sides, body axes; any length. For both sides give two plates.
-    positions : array_like (n, 3)
-        Their centres (m, body axes, from the centre of mass).
     specular, diffuse : float or array_like (n,)
         Shares of the light that are reflected specularly and diffusely; the rest is absorbed.
 

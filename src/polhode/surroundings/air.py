@@ -22,7 +22,7 @@ import numpy as np
 
 from polhode.algebra.so3 import dot
 from polhode.arguments import UNKNOWN, Array, array, number
-from polhode.arguments.words import Length, Rows, TableOf, Time, Unit
+from polhode.arguments.words import Length, Rows, TableOf, Time, Unit, described_by
 from polhode.epochs import epoch_of, instants, texts, without_tdb
 from polhode.errors import InvalidInput, MissingExtra, answering, shown
 from polhode.kernel.access import segment
@@ -389,6 +389,7 @@ def layered_air(table: Rows) -> Surrounding:
 
 
 @answering
+@described_by(nrlmsis)
 def nrlmsis_air(
     epoch: str | None = None, stop: Time = 86400.0, *, f107: float = 150.0, f107a: float | None = None, ap: float = 4.0
 ) -> Surrounding:
@@ -398,14 +399,6 @@ def nrlmsis_air(
     ----------
     epoch : str
         Instant of time 0 of the run, such as "2026-03-20T12:00:00 UTC".
-    stop : float
-        Time (s) at which the run ends: the season is that of the middle.
-    f107 : float
-        Flux of the Sun at 10.7 cm on the day before, 1e-22 W / (m^2 Hz).
-    f107a : float, optional
-        Its mean over 81 days; by default ``f107``.
-    ap : float
-        Daily geomagnetic index Ap.
 
     Returns
     -------

@@ -149,7 +149,7 @@ def sunlight(
         pressure is the same everywhere.
     shadow : {"none", "cylinder", "cone"}
         "cylinder": on or off, as behind a body lit from infinity. "cone": the fraction of the Sun's disc that is not
-        covered, with the discs taken as flat.
+        covered by the body, with the discs taken as flat. Steps are cut at the edges of either.
     radius : float, optional
         Radius (m) of the body at the origin that casts the shadow.
     sun_radius : float, optional

@@ -26,7 +26,7 @@ import numpy as np
 from polhode import reading
 from polhode.arguments import array, choice, number, path, text, whole
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Angle, Form, Length, Numbers, Rate, Vector
+from polhode.arguments.words import Angle, Form, Length, Numbers, Rate, Vector, described_by
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, shown
 from polhode.kernel.jit import helper
 from polhode.programs.opaque import Opaque
@@ -314,6 +314,7 @@ def quantity(field: MagneticField) -> Surrounding:
 
 
 @answering
+@described_by(magnetic_field)
 def dipole_field(
     *,
     epoch: Annotated[Any, Form.NUMBER] = 2025.0,
@@ -330,18 +331,6 @@ def dipole_field(
     ----------
     epoch : float or str
         Year with its fraction, or a date, of the coefficients of the Earth (IGRF-14, degree 1).
-    coefficients : array_like (3,), optional
-        g_10, g_11 and h_11 (nT) of a dipole of your own.
-    radius : float
-        Reference radius (m) of the coefficients.
-    rotation : float
-        Rotation rate (rad/s) of the planet about ``axis``.
-    angle : float
-        Angle (rad) of the prime meridian at time 0, as of ``polhode.surroundings.magnetic_field``.
-    axis : array_like (3,)
-        Axis of rotation towards the north pole, in space.
-    orientation : str or mapping, optional
-        In place of ``axis`` and ``angle``, as of ``polhode.surroundings.magnetic_field``.
 
     Returns
     -------
@@ -373,6 +362,7 @@ def dipole_field(
 
 
 @answering
+@described_by(magnetic_field)
 def igrf_field(
     *,
     epoch: Annotated[Any, Form.NUMBER] = 2025.0,
@@ -389,24 +379,8 @@ def igrf_field(
 
     Parameters
     ----------
-    epoch : float or str
-        Year with its fraction, or a date; coefficients are linear between those of the model.
     degree : int, optional
         Highest degree, 1 to 13; by default all that there are.
-    file : str, optional
-        Coefficients as an .shc file; by default those of the package ppigrf (``polhode[magnetic]``).
-    radius : float
-        Reference radius (m) of the coefficients.
-    rotation : float
-        Rotation rate (rad/s) of the Earth about ``axis``.
-    angle : float
-        Angle (rad) of the prime meridian at time 0, as of ``polhode.surroundings.magnetic_field``.
-    axis : array_like (3,)
-        Axis of rotation towards the north pole, in space.
-    orientation : str or mapping, optional
-        In place of ``axis`` and ``angle``, as of ``polhode.surroundings.magnetic_field``.
-    digest : str
-        SHA-256 that the file must have; runs record it, so that they are repeated with the same field.
 
     Returns
     -------

@@ -515,10 +515,11 @@ def path(
     times, positions : array_like (n,), (n, 3), optional
         A table (s, m), n >= 4, interpolated by a cubic spline; the run must lie within it; or
     circle : mapping, optional
-        A circle about the origin: ``radius``, ``period``, and optionally ``phase`` and ``normal``, as of
-        ``polhode.forces.third_body``; or
+        A circle about the origin: ``radius``, ``period`` (negative: clockwise), and optionally ``phase`` (rad, at time
+        0, from the ascending node on the plane z = 0, or from x if the circle lies in that plane) and ``normal``; or
     ephemeris : Ephemeris, optional
-        From ``polhode.surroundings.ephemeris``, or a mapping of its arguments: Sun, Moon and planets, in SI units.
+        From ``polhode.surroundings.ephemeris``, or a mapping of its arguments: Sun, Moon and planets. The run is then
+        in SI units.
 
     Returns
     -------

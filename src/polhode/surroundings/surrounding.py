@@ -20,8 +20,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from polhode.arguments import UNKNOWN, array, function as callable_of, identifier
-from polhode.arguments.frozen import frozen
-from polhode.arguments.recorded import made_by, plain
+from polhode.arguments.recorded import frozen, made_by, plain
 from polhode.errors import InvalidInput, answering, shown
 
 RESERVED = ("t", "kind", "function", "name")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import numbers, truth
-from polhode.arguments.frozen import frozen
+from polhode.arguments.recorded import frozen
 from polhode.bodies.body import Body
 from polhode.errors import InvalidInput, UserFunctionError
 from polhode.kernel import jit
@@ -76,20 +76,40 @@ def given_of(
     functions: Mapping[str, tuple[Any, str]], parameters: Any = None, states: Any = None, controllers: Any = (),
     loads: Any = (), work: Any = True, rotors: Any = None, moved: Sequence[Any] = (),
 ) -> Given:  # fmt: skip
-    """What a user hands in, checked."""
+    """What a user hands in, checked.
+
+    Parameters
+    ----------
+    parameters : sequence of float, optional
+        Passed to the functions as an array.
+    work : bool
+        Record the work of a function, or of a potential that reads the time and can be traced, so that the energy error
+        is that of the method. It costs explicit methods almost nothing, others up to one or two evaluations of the
+        function per step.
+    states : mapping, optional
+        States of your own, integrated beside the body: a name to how many numbers it has, to its values at the start,
+        or to a table with ``size`` or ``start`` and ``unit``. ``torque``, ``force`` or ``load`` then takes one more
+        argument, ``states``, with the state ``states.name``, a number or a vector, and returns the rate of each state
+        behind the load: ``return torque, rate_of_first, rate_of_second``. They start at zero, are recorded under their
+        names, and keep the order of the method. A table with ``noise`` (standard deviation) and ``every``, perhaps
+        ``seed``, ``walk``, ``time_constant`` and ``phase``, is noise, drawn at these intervals and held between them.
+    controllers : sequence, optional
+        From ``polhode.controller``, or mappings of its arguments: functions that set states at equal intervals of time.
+        ``torque``, ``force`` or ``load`` returns no rates of the states that they set.
+    loads : sequence of Load
+        What acts besides, from ``polhode.loads``; the body is called "body", several are body0, body1 and so on.
+    """
     nothing = parameters is None and states is None and work is True and rotors is None and not moved
     empty = all(type(one) in (tuple, list) and not one for one in (controllers, loads))
     if nothing and empty and all(one is None for one, _ in functions.values()):
         return NONE_GIVEN
     values, steered, worked = numbers(parameters, "parameters"), controllers_of(controllers), truth(work, "work")
-    equipment = [one for one in (rotors, *moved) if one is not None]
-    of_user = states_of(states)
-    held, rated = parted(of_user, steered, tuple(command for one in equipment for command in one.commands))
-    variables = tuple(variable for one in moved for variable in one.variables)
-    sizes = sizes_read(variables)
-    of_rotors = () if rotors is None else rotors.sizes
+    of_user, variables = states_of(states), tuple(variable for one in moved for variable in one.variables)
+    sizes, of_rotors = sizes_read(variables), () if rotors is None else rotors.states
+    commands = tuple(one for one in (*of_rotors, *sizes) if one[0].endswith("_command"))
+    held, rated = parted(of_user, steered, commands)
     others = (*of_rotors, *sizes, *held.sizes)
-    missed = bool(rated.sizes or (held.sizes and not equipment))
+    missed = bool(rated.sizes or (held.sizes and not commands))
     check_together(functions, parameters, missed, bool(steered))
     users: dict[str, UserFunction] = {}
     for name, (function, kind) in functions.items():

@@ -123,7 +123,7 @@ class Carried:
 
     def variables(self, body: Body) -> tuple[AuxiliaryVariable, ...]:
         """Its states as auxiliary variables."""
-        words = {name: (starts, told) for one in (body.wheels, body.gyros) if one for name, starts, told in one.states}
+        words = {name: (starts, told) for one in body.rotors.values() for name, starts, told in one.states}
         words.setdefault("wheel_angle", (np.zeros(self.wheels), "angles through which wheels have turned"))
         return tuple(
             AuxiliaryVariable(name, f"{self.label(name)}{k}", True, True, float(words[name][0][k]),
@@ -134,14 +134,14 @@ class Carried:
 
 def carried_by(bodies: Sequence[Body], at: int) -> tuple[Carried, ...]:
     """The rotors of bodies, whose numbers begin at ``at`` in the parameters."""
-    if all(one.wheels is None and one.gyros is None for one in bodies):
+    if not any(one.rotors for one in bodies):
         return ()
     spun, turned = ([one.name for one in bodies if getattr(one, kind) is not None] for kind in ("wheels", "gyros"))
     angles = any(one.wheels is not None and one.wheels.imbalance is not None for one in bodies)
     found, first = list[Carried](), 0
     at += len(bodies) if len(bodies) > 1 else 0
     for i, one in enumerate(bodies):
-        if one.wheels is None and one.gyros is None:
+        if not one.rotors:
             continue
         before = [f"{one.name}." if len(names) > 1 else "" for names in (spun, turned)]
         wheels = 0 if one.wheels is None else one.wheels.count

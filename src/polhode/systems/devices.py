@@ -14,7 +14,19 @@ import numpy as np
 
 from polhode.arguments import UNKNOWN, Array, array, in_unit, number, unit_vector, vector
 from polhode.arguments.recorded import called, each_made, plain
-from polhode.arguments.words import Form, Length, Position, Positions, Rate, Rows, Time, Times, Unit, Vector
+from polhode.arguments.words import (
+    Form,
+    Length,
+    Position,
+    Positions,
+    Rate,
+    Rows,
+    Time,
+    Times,
+    Unit,
+    Vector,
+    described_by,
+)
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import jit
 from polhode.loads import Load
@@ -250,6 +262,7 @@ def devices_of(given: Any, make: Callable[..., Device], name: str) -> list[Devic
     return each_made(given, made, name, f"what polhode.systems.{make.__name__} makes")
 
 
+@described_by(drag)
 def atmosphere(
     *,
     density: Annotated[float, Unit("kg_m3")] | None = None,
@@ -268,18 +281,10 @@ def atmosphere(
     ----------
     density : float, optional
         At radius, mass / length^3.
-    radius : float, optional
-        Radius (not altitude) at which the density is given.
-    scale : float, optional
-        Height in which the density falls by e.
     table : array_like (n, 2), optional
         Rows of radius and density.
     air : Air, optional
         From ``polhode.surroundings.nrlmsis``, or a mapping of its arguments.
-    rotation : float, optional
-        Rotation rate, rad / time; by default 0, of ``air`` that of the Earth.
-    axis : array_like (3,)
-        Axis of rotation, space frame.
     """
     return drag(
         coefficient=1.0, density=density, radius=radius, scale=scale, table=table, air=air, rotation=rotation,
@@ -287,6 +292,7 @@ def atmosphere(
     )  # fmt: skip
 
 
+@described_by(radiation_pressure)
 def sunlight(
     pressure: Annotated[float, Unit("N_m2")],
     *,
@@ -309,18 +315,8 @@ def sunlight(
     ----------
     pressure : float
         In full light, on a black plate that faces the Sun, mass / (length time^2).
-    direction : array_like (3,), optional
-        Towards a Sun infinitely far away; or else its position:
-    position, times, positions, circle, ephemeris
-        As for ``third_body``.
     distance : float, optional
         Distance from the Sun where the pressure is the one given; elsewhere it follows the inverse square.
-    shadow : {"none", "cylinder", "cone"}
-        As for ``forces.radiation_pressure``.
-    radius : float, optional
-        Radius of the body that casts the shadow.
-    sun_radius : float, optional
-        Radius of the Sun, for the cone.
     """
     try:
         return radiation_pressure(

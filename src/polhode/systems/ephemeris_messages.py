@@ -32,7 +32,7 @@ import numpy as np
 from polhode import reading
 from polhode.algebra.quaternion import multiply
 from polhode.arguments import Array, array, number, path as checked_path
-from polhode.arguments.frozen import frozen
+from polhode.arguments.recorded import frozen
 from polhode.epochs import SCALES, Epoch, epoch_of, instants
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 

@@ -11,55 +11,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
-
-import numpy as np
 
 from polhode.arguments import in_unit
 from polhode.arguments.recorded import made_by, plain
-from polhode.bodies.body import rotors
+from polhode.bodies.body import Body, rotors
 from polhode.bodies.inertia import principal
-from polhode.bodies.wheels import Gyros, Wheels, rest_of
+from polhode.bodies.wheels import rest_of
 from polhode.errors import InvalidInput, answering
 from polhode.loads import Load, pulsed_thrusters as pulsed_load, torquers as torquers_load
 from polhode.loads.thrust import CLOSES, COMMAND, FIRED, OPEN
 from polhode.systems.record import AuxiliaryVariable
-from polhode.systems.user.forms import Sizes, sizes_read
-
-
-@dataclass(frozen=True)
-class Rotors:
-    """Rotors in a body."""
-
-    wheels: Wheels | None  # wheels, gyros: what they are; at least one is there
-    gyros: Gyros | None
-    # moments, frame: (3,): principal moments of the inertia without what wheels add about their axes, and its frame
-    moments: Any
-    frame: Any
-
-    @property
-    def axes(self) -> Any:
-        """Axes of the wheels in the principal frame (n, 3)."""
-        if self.wheels is None:
-            return np.zeros((0, 3))
-        return np.array(self.wheels.axes_in(self.frame))
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """What they are made from, as the system takes them."""
-        both = {"wheels": self.wheels, "gyros": self.gyros}
-        return {name: one.arguments for name, one in both.items() if one is not None}
-
-    @property
-    def sizes(self) -> Sizes:
-        """Their states, and how many numbers each has."""
-        both = (one for one in (self.wheels, self.gyros) if one is not None)
-        return tuple((name, len(starts)) for one in both for name, starts, _ in one.states)
-
-    @property
-    def commands(self) -> Sizes:
-        """The states that controllers may set."""
-        return tuple((name, size) for name, size in self.sizes if name.endswith("_command"))
 
 
 def of_one(name: str, N: int) -> None:
@@ -68,17 +31,27 @@ def of_one(name: str, N: int) -> None:
         raise InvalidInput(f"{name} are those of one spacecraft, but there are {N}; build a system for each of them")
 
 
-def rotors_of(wheels: Any, gyros: Any, inertia: Any, N: int = 1) -> Rotors | None:
-    """Wheels and gyros in one body with this inertia, that of the whole with locked wheels; None without any."""
+def rotors_of(wheels: Any, gyros: Any, inertia: Any, N: int = 1) -> Body | None:
+    """A body with these wheels and gyros, and this inertia, that of the whole with locked wheels; None without any.
+
+    Parameters
+    ----------
+    wheels : Wheels, optional
+        From ``polhode.reaction_wheels``, or a mapping of its arguments, for one body. ``inertia`` is then that of the
+        whole with locked wheels; the angular momentum in the trajectory that of the body without what wheels add about
+        their axes, and ``spin`` that of the whole, in space. Torques may read the states ``wheel_momentum`` and
+        ``wheel_command``.
+    gyros : Gyros, optional
+        From ``polhode.control_moment_gyros``, or a mapping of its arguments, for one body; ``inertia`` is then without
+        what their rotors add about their spin axes. Torques may read the states ``gimbal_angle`` and
+        ``gimbal_command``.
+    """
     spun, turned = rotors(wheels, gyros)
     if spun is None and turned is None:
         return None
     of_one("gyros" if spun is None else "wheels", N)
-    whole = principal(inertia)
-    if spun is None:
-        return Rotors(None, turned, whole.moments, whole.frame)
-    parts = rest_of(whole, spun)
-    return Rotors(spun, turned, parts.moments, parts.frame)
+    moments, frame = rest_of(principal(inertia), spun)
+    return Body("body", inf, tuple(moments), tuple(frame), wheels=spun, gyros=turned)
 
 
 WORDS = {
@@ -103,11 +76,6 @@ class Equipment:
         starts = ((name, one["start"] if isinstance(one, Mapping) else one) for name, one in self.acting.starts.items())
         return tuple(AuxiliaryVariable(name, str(k), True, True, float(x), self.dimension, "", WORDS[name])
                      for name, start in starts for k, x in enumerate(start))  # fmt: skip
-
-    @property
-    def commands(self) -> Sizes:
-        """The states that controllers may set."""
-        return sizes_read(self.variables)[:1]
 
     def load(self, turned: Callable[..., Any]) -> Load:
         """Its load, with ``turned`` as of ``devices.loads_of_devices``."""

@@ -38,15 +38,15 @@ import numpy as np
 
 from polhode.arguments import choice, identifier, number, text, truth, unit_vector
 from polhode.arguments.recorded import called, each_made, plain
-from polhode.arguments.words import Function, Length, Position, Positions, Times, Vector
+from polhode.arguments.words import Function, Length, Position, Positions, Times, Vector, described_by
 from polhode.errors import InvalidInput, answering, shown
 from polhode.lazy import public_names
 from polhode.loads import Load
 from polhode.loads.load import bodies_of, made, of_user
 from polhode.plugins import Registry
 from polhode.programs.purity import findings
-from polhode.surroundings.light import between_discs, covered, out_of_cylinder, touching
-from polhode.surroundings.paths import Circle, Ephemerides, Path, path_to_sun, place_at
+from polhode.surroundings.light import between_discs, covered, out_of_cylinder, sunlight, touching
+from polhode.surroundings.paths import Circle, Ephemerides, Path, path, path_to_sun, place_at
 from polhode.surroundings.surrounding import Table
 from polhode.systems.around import places
 from polhode.systems.event_record import Event, Watch
@@ -158,6 +158,7 @@ def apsis(
 
 
 @answering
+@described_by(apsis)
 def node(
     which: Literal["ascending", "descending"] | None = None,
     normal: Vector = UP,
@@ -174,12 +175,6 @@ def node(
         Only crossings along the normal, or against it.
     normal : array_like (3,)
         Normal of the plane, space frame; any length.
-    body : str, optional
-        Its name, in a system of several.
-    about : str, optional
-        Name of the other body; without, the origin.
-    terminal : bool
-        Whether the run ends at the first such event.
 
     Examples
     --------
@@ -192,6 +187,7 @@ def node(
 
 
 @answering
+@described_by(apsis)
 def altitude(
     height: Length,
     radius: Length,
@@ -210,10 +206,6 @@ def altitude(
         Radius of the sphere.
     which : {"rising", "falling"}, optional
         Only crossings upwards, or only downwards.
-    body : str, optional
-        Its name, in a system of several.
-    terminal : bool
-        Whether the run ends at the first such event.
 
     Examples
     --------
@@ -232,6 +224,7 @@ def altitude(
 
 
 @answering
+@described_by(path, sunlight, apsis)
 def eclipse(
     radius: Length,
     *,
@@ -253,18 +246,10 @@ def eclipse(
     ----------
     radius : float
         Radius of the body at the centre that casts the shadow.
-    direction, position, times, positions, circle, ephemeris
-        Direction or position of the Sun, as for ``polhode.forces.radiation_pressure``.
     shadow : {"cylinder", "cone"}
         A single edge, or those of penumbra and umbra.
-    sun_radius : float, optional
-        Radius of the Sun, for the cone: 6.957e8 in metres.
     which : {"entry", "exit"}, optional
         Only these events.
-    body : str, optional
-        Its name, in a system of several.
-    terminal : bool
-        Whether the run ends at the first such event.
 
     Examples
     --------
@@ -297,6 +282,7 @@ SHADOWS: dict[str, tuple[tuple[Callable[..., Any], str, str], ...]] = {
 
 
 @answering
+@described_by(apsis)
 def closest_approach(a: str, b: str, *, terminal: bool = False) -> Event:
     """Where the distance of two bodies is least.
 
@@ -304,8 +290,6 @@ def closest_approach(a: str, b: str, *, terminal: bool = False) -> Event:
     ----------
     a, b : str
         Their names.
-    terminal : bool
-        Whether the run ends at the first such event.
 
     Examples
     --------
@@ -316,6 +300,7 @@ def closest_approach(a: str, b: str, *, terminal: bool = False) -> Event:
 
 
 @answering
+@described_by(apsis)
 def distance(a: str, b: str, distance: Length, which: Which | None = None, *, terminal: bool = False) -> Event:
     """Where the distance of two bodies passes a value: an encounter (falling), an ejection (rising), a collision.
 
@@ -327,8 +312,6 @@ def distance(a: str, b: str, distance: Length, which: Which | None = None, *, te
         The distance, positive: of a collision the sum of their radii.
     which : {"rising", "falling"}, optional
         Only where it grows, or only where it falls.
-    terminal : bool
-        Whether the run ends at the first such event.
 
     Examples
     --------
@@ -341,6 +324,7 @@ def distance(a: str, b: str, distance: Length, which: Which | None = None, *, te
 
 
 @answering
+@described_by(apsis)
 def transit(
     body: str, behind: str, radius: Length, toward: Vector, which: Literal["begin", "end"] | None = None, *,
     terminal: bool = False,
@@ -357,8 +341,6 @@ def transit(
         Direction towards the observer, space frame; any length.
     which : {"begin", "end"}, optional
         Only these events.
-    terminal : bool
-        Whether the run ends at the first such event.
 
     Examples
     --------
@@ -423,6 +405,7 @@ def edges_of_shadow(path: Path, body: float, sun: float, shadow: str, flag: int 
 
 # ------------------------------------------------------------------ functions of the user's
 @answering
+@described_by(apsis)
 def user(
     function: Function,
     direction: Literal[-1, 0, 1] = 0,
@@ -439,8 +422,6 @@ def user(
         wheels, and the like. Compiled if possible.
     direction : {0, 1, -1}
         All sign changes, only rising ones, or only falling ones.
-    terminal : bool
-        Whether the run ends at the first such event.
     name : str, optional
         Name of the event; by default that of the function.
 
@@ -467,6 +448,7 @@ def user(
 
 
 @answering
+@described_by(user)
 def of(
     function: Function,
     direction: Literal[-1, 0, 1] = 0,
@@ -481,12 +463,6 @@ def of(
     ----------
     function : function
         As of ``polhode.loads.of``: bodies first, then by name the time, parameters, states; it returns one number.
-    direction : {0, 1, -1}
-        All sign changes, only rising ones, or only falling ones.
-    terminal : bool
-        Whether the run ends at the first such event.
-    name : str, optional
-        Name of the event; by default that of the function.
     on : sequence of str, optional
         The bodies, as of ``.on``.
     **parameters : float or array_like

@@ -31,6 +31,7 @@ from polhode.arguments.words import (
     Numbers,
     Position,
     States,
+    described_by,
 )  # fmt: skip
 from polhode.bodies.body import Body
 from polhode.bodies.inertia import RELATIVE_TOLERANCE
@@ -40,6 +41,7 @@ from polhode.kernel.access import get3, put3
 from polhode.loads import weight as weight_load
 from polhode.systems.builders import assembled, given_of
 from polhode.systems.controllers import Controllers
+from polhode.systems.free_body import free_body
 from polhode.systems.record import System
 
 # parameters: weight, then the centre of mass in the principal frame
@@ -51,6 +53,7 @@ def top_series(part, t, k, u, bodies, parameters, out):
 
 
 @answering
+@described_by(given_of, free_body)
 def heavy_top(
     inertia: Inertia,
     center_of_mass: Position | None = None,
@@ -89,20 +92,8 @@ def heavy_top(
     torque : function, optional
         ``torque(t, q, omega, parameters) -> (x, y, z)`` in the user's body frame, about the fixed point, added to that
         of the weight: friction, a motor.
-    parameters : sequence of float, optional
-        Passed to the functions as an array.
-    work : bool
-        Record the work of ``torque``, as for ``rigid_body``.
-    states : mapping, optional
-        States of your own, as for ``rigid_body``: ``torque`` then takes them as its last argument and returns their
-        rates behind the torque.
-    controllers : sequence, optional
-        From ``polhode.controller``, or mappings of its arguments, as for ``rigid_body``.
-    physical : bool
-        Whether a moment above the sum of the two others, which no body can have, is refused. Euler's equations alone
-        are defined for any positive moments: those of textbooks, or of a body in a fluid with its added inertia.
     loads : sequence of Load
-        What acts besides, from ``polhode.loads``; the body is called "body".
+        What acts besides, from ``polhode.loads``; the body is called "top".
 
     Raises
     ------

@@ -30,7 +30,17 @@ from functools import partial
 
 from polhode.arguments import in_unit, number
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Forces, Function, GravitationalParameter, Length, Loads, Masses, Numbers, States
+from polhode.arguments.words import (
+    Forces,
+    Function,
+    GravitationalParameter,
+    Length,
+    Loads,
+    Masses,
+    Numbers,
+    States,
+    described_by,
+)
 from polhode.bodies.body import POINT, Body
 from polhode.errors import answering
 from polhode.loads import central
@@ -42,6 +52,7 @@ from polhode.systems.record import IDENTITY, System
 
 
 @answering
+@described_by(given_of)
 def orbit(
     mu: GravitationalParameter,
     mass: Masses = 1.0,
@@ -76,21 +87,12 @@ def orbit(
     potential : function, optional
         ``potential(t, position, parameters) -> float``, added to the others. Its negative gradient is added to the
         forces, exact where it can be traced, else by differences of order 6 (error 1e-13 if smooth).
-    parameters : sequence of float, optional
-        Passed to the functions as an array.
     work : bool
         Record the work of forces that have no potential, or one that reads the time, so that the energy judges the run.
         Without it Taylor series have up to a quarter fewer products. That of impulses is always recorded.
-    states : mapping, optional
-        States of your own, as for ``rigid_body``: ``force`` then takes them as its last argument and returns their
-        rates behind the force.
-    controllers : sequence, optional
-        From ``polhode.controller``, or mappings of its arguments, as for ``rigid_body``.
     reported_energy : function, optional
         ``reported_energy(t, position, parameters) -> float``: the potential that ``force`` has by what you know. It is
         added to the reported energy and moves nothing, and the work of ``force`` is not recorded.
-    loads : sequence of Load
-        What acts besides, from ``polhode.loads``; the body is called "body", several are body0, body1 and so on.
 
     Raises
     ------

@@ -21,7 +21,7 @@ import numpy as np
 
 from polhode.arguments import array, in_unit, number, vector
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Function, Loads, Mass, NumberOrVector, Numbers, States, Vector
+from polhode.arguments.words import Function, Loads, Mass, NumberOrVector, Numbers, States, Vector, described_by
 from polhode.bodies.body import POINT, Body
 from polhode.errors import InvalidInput, answering
 from polhode.loads.load import Load, made
@@ -38,6 +38,7 @@ def field_level(body, stiffness, weight):
 
 
 @answering
+@described_by(given_of)
 def particle(
     mass: Mass = 1.0,
     stiffness: NumberOrVector | None = None,
@@ -67,21 +68,10 @@ def particle(
         ``potential(t, position, parameters) -> float``, instead of stiffness and gravity: its force is its negative
         gradient, exact where it can be traced, else by differences of order 6 (error 1e-13 if smooth). ``force`` is
         added to it.
-    parameters : sequence of float, optional
-        Passed to the functions as an array.
-    work : bool
-        Record the work of ``force``, or of a ``potential`` that reads the time, as for ``rigid_body``.
-    states : mapping, optional
-        States of your own, as for ``rigid_body``: ``force`` then takes them as its last argument and returns their
-        rates behind the force.
-    controllers : sequence, optional
-        From ``polhode.controller``, or mappings of its arguments, as for ``rigid_body``.
     reported_energy : function, optional
         ``reported_energy(t, position, parameters) -> float``: the potential that ``force`` has by what you know, in the
         place of ``potential``. It is reported as the potential energy and moves nothing, and the work of the force is
         not recorded.
-    loads : sequence of Load
-        What acts besides, from ``polhode.loads``; the body is called "body".
 
     Examples
     --------

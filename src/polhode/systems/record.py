@@ -13,7 +13,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from polhode.arguments import Array, Indices
-from polhode.arguments.frozen import frozen
+from polhode.arguments.recorded import frozen
 from polhode.bodies.inertia import turning
 from polhode.capabilities import known, stated
 from polhode.errors import InvalidInput, shown

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-from polhode.arguments.words import arguments_of, sample_value
+from polhode.arguments.words import Argument, Form, arguments_of
 from polhode.capabilities import known
 from polhode.errors import InvalidInput
 from polhode.plugins import Registry
@@ -61,6 +61,23 @@ ONE_OF_TWO: dict[str, dict[str, Any]] = {
     "heavy_top": {"center_of_mass": (0.0, 0.0, 1.0), "weight": 1.0}, "gravitating_bodies": {"mass": (1.0, 2.0)},
 }  # fmt: skip
 """The same of systems that need arguments with a default, because another argument may take their place."""
+
+
+OF_TYPES: dict[Any, Any] = {
+    float: 1.0, int: 1, bool: False, Form.NUMBER: 1.0, Form.NUMBER_OR_INFINITY: 1.0, Form.NUMBERS: (1.0, 2.0),
+    Form.TIME_OR_EVENT: 1.0,
+    Form.NUMBER_OR_NUMBERS: 1.0, Form.ROWS: ((1.0, 2.0), (3.0, 4.0)), Form.VECTOR: (0.0, 0.0, 1.0),
+    Form.NUMBER_OR_VECTOR: 1.0, Form.VECTORS: ((0.0, 0.0, 1.0),), Form.VECTOR_OR_VECTORS: (0.0, 0.0, 1.0),
+    Form.INERTIA: (1.0, 1.2, 2.0), Form.FORCES: (), Form.LOADS: (), Form.CELLS: 2, Form.INDICES: (0,), Form.SEED: 0,
+}  # fmt: skip
+"""A value of each type of argument."""
+
+
+def sample_value(argument: Argument) -> Any:
+    """A value of the kind that an argument takes; None where there is none, as for a function."""
+    if get_origin(argument.type) is Literal:
+        return get_args(argument.type)[0]
+    return OF_TYPES.get(argument.type)
 
 
 def provided_by(build: Callable[..., System]) -> frozenset[str] | None:

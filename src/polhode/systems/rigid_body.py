@@ -10,13 +10,14 @@ time, is recorded beside the energy; beside a ``reported_energy`` it is taken to
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
 
 from polhode.arguments import in_unit, number, truth
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Function, Inertia, Loads, Mass, Numbers, States, TableOf
+from polhode.arguments.words import Function, Inertia, Loads, Mass, Numbers, States, TableOf, described_by
 from polhode.bodies.body import Body
 from polhode.bodies.inertia import KG_M2, mass_of, principal
 from polhode.bodies.wheels import control_moment_gyros, reaction_wheels
@@ -24,10 +25,12 @@ from polhode.errors import InvalidInput, answering
 from polhode.systems.builders import assembled, given_of
 from polhode.systems.controllers import Controllers
 from polhode.systems.equipment import rotors_of
+from polhode.systems.free_body import free_body
 from polhode.systems.record import System
 
 
 @answering
+@described_by(given_of, rotors_of, free_body)
 def rigid_body(
     inertia: Inertia,
     torque: Function | None = None,
@@ -56,44 +59,15 @@ def rigid_body(
     potential : function, optional
         ``potential(t, q, parameters) -> float``. Its torque is its negative gradient: exact where it can be traced,
         else by differences of order 6 (error 1e-13 if smooth). ``torque`` or ``load`` are added to it.
-    parameters : sequence of float, optional
-        Passed to the functions as an array.
     mass : float, optional
         Mass of a body that also translates; needed for ``load``.
     load : function, optional
         ``load(t, position, velocity, q, omega, parameters) -> (force, torque)``: force in the space frame, torque in
         the body frame.
-    work : bool
-        Record the work of torque or load, or of a potential that reads the time and can be traced, so that the energy
-        error is that of the method. It costs explicit methods almost nothing, others up to one or two evaluations of
-        the function per step.
-    states : mapping, optional
-        States of your own, integrated beside the body: a name to how many numbers it has, to its values at the start,
-        or to a table with ``size`` or ``start`` and ``unit``. ``torque`` or ``load`` then takes one more argument,
-        ``states``, with the state ``states.name``, a number or a vector, and returns the rate of each state behind the
-        load: ``return torque, rate_of_first, rate_of_second``. They start at zero, are recorded under their names, and
-        keep the order of the method. A table with ``noise`` (standard deviation) and ``every``, perhaps ``seed``,
-        ``walk``, ``time_constant`` and ``phase``, is noise, drawn at these intervals and held between them.
-    wheels : Wheels, optional
-        From ``polhode.reaction_wheels``, or a mapping of its arguments. ``inertia`` is then that of the whole with
-        locked wheels; the angular momentum in the trajectory that of the body without what wheels add about their
-        axes, and ``spin`` that of the whole, in space. Torques may read the states ``wheel_momentum`` and
-        ``wheel_command``.
-    controllers : sequence, optional
-        From ``polhode.controller``, or mappings of its arguments: functions that set states at equal intervals of time.
-        ``torque`` or ``load`` returns no rates of the states that they set.
-    gyros : Gyros, optional
-        From ``polhode.control_moment_gyros``, or a mapping of its arguments; ``inertia`` is then without what their
-        rotors add about their spin axes. Torques may read the states ``gimbal_angle`` and ``gimbal_command``.
     reported_energy : function, optional
         ``reported_energy(t, q, parameters) -> float``: the potential that ``torque`` or ``load`` has by what you know,
         in the place of ``potential``. It is reported as the potential energy and moves nothing, and the work of the
         torque or load is not recorded: an energy error beyond the method's says that the two do not agree.
-    physical : bool
-        Whether a moment above the sum of the two others, which no body can have, is refused. Euler's equations alone
-        are defined for any positive moments: those of textbooks, or of a body in a fluid with its added inertia.
-    loads : sequence of Load
-        What acts besides, from ``polhode.loads``; the body is called "body".
 
     Raises
     ------
@@ -124,18 +98,17 @@ def rigid_body(
     if load is not None and mass is None:
         raise InvalidInput("a load acts on a body that moves through space; give its mass too, or use torque")
     rotors = rotors_of(wheels, gyros, inertia)
-    if rotors is not None:
-        moments, frame = rotors.moments, rotors.frame
     given = given_of(
         {"torque": (torque, "torque"), "load": (load, "load"), "potential": (potential, "attitude_potential"),
          "reported_energy": (reported_energy, "attitude_potential")},
         parameters, states, controllers, loads, work, rotors,
     )  # fmt: skip
-    whole = np.inf if mass is None else number(mass, "mass", positive=True)
-    spun: dict[str, Any] = {} if rotors is None else {"wheels": rotors.wheels, "gyros": rotors.gyros}
+    one = rotors or Body("body", np.inf, tuple(moments), tuple(frame))
+    if mass is not None:
+        one = replace(one, mass=number(mass, "mass", positive=True))
     return assembled(
-        "rigid_body", [Body("body", whole, tuple(moments), tuple(frame), **spun)], [],
+        "rigid_body", [one], [],
         {"inertia": plain(inertia), "parameters": plain(parameters), "mass": plain(mass, "mass"),
-         **({} if rotors is None else rotors.arguments), **({} if physical else {"physical": False})},
+         **{name: own.arguments for name, own in one.rotors.items()}, **({} if physical else {"physical": False})},
         given,
     )  # fmt: skip

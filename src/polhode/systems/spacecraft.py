@@ -26,8 +26,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import to_matrix
 from polhode.arguments import in_unit, number, truth
-from polhode.arguments.frozen import read_only
-from polhode.arguments.recorded import plain
+from polhode.arguments.recorded import plain, read_only
 from polhode.arguments.words import (
     Forces,
     Form,
@@ -41,6 +40,7 @@ from polhode.arguments.words import (
     States,
     TableOf,
     Unit,
+    described_by,
 )
 from polhode.bodies.body import Body
 from polhode.bodies.inertia import KG_M2, MassProperties, inertias_of, mass_of, principal
@@ -65,6 +65,7 @@ GRADIENT = of_centre()
 
 
 @answering
+@described_by(given_of, rotors_of)
 def spacecraft(
     inertia: Inertia,
     mu: GravitationalParameter,
@@ -125,17 +126,8 @@ def spacecraft(
     potential : function, optional
         ``potential(t, position, q, parameters) -> float``, added to the others. Its negative gradient is added to force
         and torque, exact where it can be traced, else by differences of order 6 (error 1e-13 if smooth).
-    parameters : sequence of float, optional
-        Passed to the functions as an array.
     surface : float, optional
         Radius of the central body, at which a run ends with the event "impact"; by default, and 0, as for ``orbit``.
-    states : mapping, optional
-        States of your own, as for ``rigid_body``: ``torque``, ``force`` or ``load`` then takes them as its last
-        argument and returns their rates behind the load.
-    wheels : Wheels, optional
-        From ``polhode.reaction_wheels``, or a mapping of its arguments, for one spacecraft, as for ``rigid_body``.
-    controllers : sequence, optional
-        From ``polhode.controller``, or mappings of its arguments, as for ``rigid_body``.
     magnetic_field : MagneticField, optional
         From ``polhode.surroundings.magnetic_field``, or a mapping of its arguments: the field that dipoles and torquers
         meet.
@@ -144,8 +136,6 @@ def spacecraft(
     torquers : Torquers, optional
         From ``polhode.systems.magnetic_torquers``, or a mapping of its arguments, for one spacecraft: coils or rods
         whose moments are the state ``dipole_command``, which controllers set.
-    gyros : Gyros, optional
-        From ``polhode.control_moment_gyros``, or a mapping of its arguments, for one spacecraft, as for ``rigid_body``.
     pulsed_thrusters : PulsedThrusters, optional
         From ``polhode.systems.pulsed_thrusters``, or a mapping of its arguments, for one spacecraft: thrusters that
         fire for a share of each period, the state ``thruster_command``, which controllers set.
@@ -155,8 +145,6 @@ def spacecraft(
     reported_energy : function, optional
         ``reported_energy(t, position, q, parameters) -> float``: the potential that ``torque``, ``force`` or ``load``
         has by what you know. It is added to the reported energy and moves nothing, and their work is not recorded.
-    loads : sequence of Load
-        What acts besides, from ``polhode.loads``; the body is called "body", several are body0, body1 and so on.
 
     Returns
     -------
@@ -186,7 +174,9 @@ def spacecraft(
     mu, masses = number(mu, "mu", "m**3 / s**2", positive=True), masses_of(mass)
     N = len(masses)
     rotors = rotors_of(wheels, gyros, inertia, N)
-    moments, frames = inertias_of(inertia, N) if rotors is None else (rotors.moments[None], rotors.frame[None])
+    moments, frames = (
+        inertias_of(inertia, N) if rotors is None else (np.array([rotors.moments]), np.array([rotors.frame]))
+    )
     gravity_gradient = truth(gravity_gradient, "gravity_gradient")
     points = truth(gradient_of_forces, "gradient_of_forces")
     field = None if magnetic_field is None else field_of(magnetic_field)
@@ -215,7 +205,7 @@ def spacecraft(
         """In the axes that the loads of the sum see."""
         return np.asarray(vectors, dtype=float) @ axes if aligned and N == 1 else np.asarray(vectors, dtype=float)
 
-    carried = {} if rotors is None else rotors.arguments
+    carried = {} if rotors is None else {name: one.arguments for name, one in rotors.rotors.items()}
     pulls = loads_of(found, float(masses[0]), ())
     acts = [load_of(attraction, "central", mu=mu), *pulls]
     if points:
@@ -226,15 +216,15 @@ def spacecraft(
     acts += devices.loads_of_devices(burning, panels, beside, moment, turned)
     acts += [Load(nothing, name, kind="idle") for name in carried]  # which say where works stand among the others
     acts += [one.load(turned) for one in moved.values()]
-    spun: dict[str, Any] = {} if rotors is None else {"wheels": rotors.wheels, "gyros": rotors.gyros}
     rows = zip(masses.tolist(), moments.tolist(), frames.tolist(), strict=True)
-    bodies = [Body(f"body{i}" if N > 1 else "body", m, tuple(I), tuple(frame), **spun)
+    bodies = [Body(f"body{i}" if N > 1 else "body", m, tuple(I), tuple(frame), **(rotors.rotors if rotors else {}))
               for i, (m, I, frame) in enumerate(rows)]  # fmt: skip
     bare = not (equipped or given.users or carried or moved)
     axis = axis_of_symmetry(moments[0], frames[0]) if N == 1 and bare else None
     reads = any(one.velocity_dependent for one in found) or any(one.velocity_dependent for one in given.users.values())
     reads |= any(one.kind == "drag" for one in beside)
-    of_wheels = () if rotors is None or rotors.wheels is None else (rotors.axes, np.array(rotors.wheels.inertia))
+    spun = None if rotors is None else rotors.wheels
+    of_wheels = () if spun is None else (np.array(spun.axes_in(frames[0])), np.array(spun.inertia))
     energies = partial(Energies, mu, read_only(masses), read_only(moments), gravity_gradient, of_wheels)
     return assembled(
         "spacecraft", bodies, acts,

@@ -147,8 +147,8 @@ def parts_of(parts: Sequence[Body | Load | Surrounding], taken: Collection[str] 
             raise InvalidInput(f"{said}; {other}")
         named.add(one.name)
     for one in bodies:
-        for word, carried in (("wheels", one.wheels), ("gyros", one.gyros)):
-            if carried is not None and any(load.name == word for load in loads):
+        for word in one.rotors:
+            if any(load.name == word for load in loads):
                 raise InvalidInput(f"{word!r} is the name of the work of the {word} in body {one.name!r}; call the "
                                    "load otherwise, with .named")  # fmt: skip
     starts: dict[str, Any] = {}

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments.frozen import frozen
+from polhode.arguments.recorded import frozen
 from polhode.errors import InvalidInput, UserFunctionError
 from polhode.kernel import layout as L
 from polhode.loads import Load

@@ -14,16 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from polhode.arguments import choice
-from polhode.arguments.words import (
-    FUNCTIONS,
-    Argument,
-    Form,
-    ListOf,
-    TableOf,
-    arguments_of,
-    sample_value,
-    summary,
-)
+from polhode.arguments.words import FUNCTIONS, Argument, Form, ListOf, TableOf, arguments_of, summary
 from polhode.bodies.body import body
 from polhode.errors import InvalidInput
 from polhode.loads import LOADS
@@ -34,7 +25,7 @@ from polhode.systems import SYSTEMS, System, start_files
 from polhode.systems.controllers import controller
 from polhode.systems.forces import FORCES
 from polhode.systems.recipes import keys_of_recipes
-from polhode.systems.registry import sample_arguments
+from polhode.systems.registry import sample_arguments, sample_value
 
 WIDTH = 100
 ABOUT = {"t0": "time at the start"}

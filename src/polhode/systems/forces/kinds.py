@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from polhode import loads
 from polhode.arguments import choice, number, unit_vector, vector
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import (
@@ -26,16 +27,17 @@ from polhode.arguments.words import (
     Times,
     Unit,
     Vector,
+    described_by,
 )
 from polhode.errors import InvalidInput, answering
-from polhode.loads.gravity import oblate, of_harmonics, tide_along, uniform_pull
+from polhode.loads.gravity import harmonics, oblate, of_harmonics, tide_along, uniform_pull
 from polhode.loads.load import made
 from polhode.loads.surfaces import in_layers, in_light, in_model, in_shade
 from polhode.loads.thrust import FRAMES, changed_by, pushed_along, pushed_forwards, pushed_outwards, times_of
 from polhode.surroundings.air import ROTATION, AirByModel, air_of, layers_of
 from polhode.surroundings.gravity_fields import harmonics_of
-from polhode.surroundings.light import sizes_of
-from polhode.surroundings.paths import Circle, Ephemerides, ephemeris_of, path_of, path_to_sun
+from polhode.surroundings.light import sizes_of, sunlight
+from polhode.surroundings.paths import Circle, Ephemerides, ephemeris_of, path, path_of, path_to_sun
 from polhode.surroundings.planets import Orientation
 from polhode.surroundings.surrounding import Table
 from polhode.systems.events import edges_of_shadow
@@ -98,6 +100,7 @@ def zonal(
 
 
 @answering
+@described_by(harmonics)
 def gravity_field(
     field: str,
     *,
@@ -117,20 +120,6 @@ def gravity_field(
         Name of a field that comes with polhode (``"egm2008"``, degree 20), path of an ICGEM file (``.gfc``), or what
         ``polhode.surroundings.gravity_field`` has read; of one that was changed since, runs cannot be repeated. Units
         are those of the field, SI: those of the run must be the same.
-    degree, order : int, optional
-        Highest degree and order that are used, at most those of the field; the order at most the degree.
-    rotation : float, optional
-        Rotation rate of the body, rad / time, about ``axis``; by default that of the field's body.
-    angle : float
-        Angle, at time 0, from where the equator rises through the plane z = 0 (from x for an axis along z) to the
-        meridian of longitude 0, rad: of the Earth its rotation angle.
-    axis : array_like (3,)
-        Pole of the body, space frame.
-    orientation : str or mapping, optional
-        In place of ``axis`` and ``angle``, of the Earth: the instant of time 0, or a mapping of arguments of
-        ``polhode.planets.earth_orientation``, with precession and nutation. In a scenario ``{}`` is that under [run].
-    digest : str
-        SHA-256 that the file must have; runs record it, so that they are repeated with the same field.
 
     Raises
     ------
@@ -185,6 +174,7 @@ def uniform(
 
 
 @answering
+@described_by(path)
 def third_body(
     mu: GravitationalParameter | None = None,
     *,
@@ -203,16 +193,6 @@ def third_body(
     ----------
     mu : float, optional
         Gravity constant times mass of the body; by default that of the ephemeris' body.
-    position : array_like (3,), optional
-        Its position, if at rest; or
-    times, positions : array_like (n,), (n, 3), optional
-        A table, n >= 4, interpolated by a cubic spline; or
-    circle : mapping, optional
-        A circle about the centre: ``radius``, ``period`` (negative: clockwise), and optionally ``phase`` (rad, at time
-        0, from the ascending node on the plane z = 0, or from x if the circle lies in that plane) and ``normal``; or
-    ephemeris : Ephemeris, optional
-        From ``polhode.surroundings.ephemeris``, or a mapping of its arguments: Sun, Moon and planets. The run is then
-        in SI units.
 
     See Also
     --------
@@ -335,6 +315,7 @@ def drag(
 
 
 @answering
+@described_by(path, sunlight)
 def radiation_pressure(
     acceleration: Acceleration,
     *,
@@ -357,18 +338,9 @@ def radiation_pressure(
         In full sunlight, length / time^2: pressure times reflectivity times area over mass.
     direction : array_like (3,), optional
         Towards a Sun infinitely far away; or else its position:
-    position, times, positions, circle, ephemeris
-        As for ``third_body``.
     distance : float, optional
         Distance from the Sun at which the acceleration holds; elsewhere it follows the inverse square. Without it the
         acceleration has the same size everywhere.
-    shadow : {"none", "cylinder", "cone"}
-        "cylinder": on or off, as behind a body lit from infinity. "cone": the fraction of the Sun's disc that is not
-        covered by the body, with the discs taken as flat. Steps are cut at the edges of either.
-    radius : float, optional
-        Radius of the body at the centre that casts the shadow.
-    sun_radius : float, optional
-        Radius of the Sun, for the cone: 6.957e8 in metres.
 
     See Also
     --------
@@ -498,6 +470,7 @@ def thrust(
 
 
 @answering
+@described_by(loads.impulse)
 def impulse(
     time: Time,
     delta_v: Annotated[Any, Form.NUMBER_OR_VECTOR, Unit("m_s")],
@@ -509,11 +482,6 @@ def impulse(
     ----------
     time : float
         Time at which it is applied, also at the first and last time of a run; rows at that time are after it.
-    delta_v : array_like (3,), or float
-        Change of velocity, length / time. For frame "velocity" one number, negative to brake.
-    frame : {"inertial", "rtn", "velocity"}
-        Axes of ``delta_v``: those of space; radial, transverse (in the plane of motion, forward) and normal to that
-        plane just before the impulse; or along the velocity.
 
     See Also
     --------

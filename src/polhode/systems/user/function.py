@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments.frozen import read_only
+from polhode.arguments.recorded import read_only
 from polhode.errors import InvalidInput, UserFunctionError, shown
 from polhode.kernel import jit, layout as slots
 from polhode.kernel.jit import python_of
