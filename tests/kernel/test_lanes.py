@@ -1,11 +1,12 @@
-"""Vectors of four and eight numbers: parts and permutations of them, compiled and as plain Python."""
+"""Vectors of four and eight numbers: parts, permutations, conditions, compiled and as plain Python."""
 
 import numpy as np
 import pytest
 from numba import types
 
-from polhode.kernel import jit
-from polhode.kernel.simd import cycled, eight, four, high, load8, low, store4, store8
+from polhode.kernel import direct, jit
+from polhode.kernel.simd import cycled, eight, four, high, load4, load8, low, store4, store8
+from polhode.kernel.source import Unsupported
 
 SIGNATURE = types.void(*[types.float64[::1]] * 2)
 
@@ -31,3 +32,28 @@ def test_halves_and_cyclic_order(compiled):
     else:
         jit.python_of(rearrange)(a, out)
     assert out.tolist() == [4, 5, 6, 7, 0, 1, 2, 3, 1, 2, 0, 3, 6, 7, 5, 4]
+
+
+def conditional(a, out):
+    """The smaller of two, chosen where two conditions hold at once, a power, and a number of each."""
+    p, q = jit.pointer(a), jit.pointer(out)
+    x, y = load4(p, 0), load4(p, 4)
+    store4(q, 0, min(x, y))
+    store4(q, 4, np.where((x > 1.0) & (y < 7.0), x**3, np.floor(y)))
+
+
+def test_conditions_choose_for_each_lane():
+    a, out = np.array([0.5, 2.0, 9.0, 3.0, 5.5, 1.0, 6.0, 7.5]), np.zeros(8)
+    jit.compile_kernel(conditional, SIGNATURE)(a, out)
+    assert out.tolist() == [0.5, 1.0, 6.0, 3.0, 5.0, 8.0, 729.0, 7.0]
+
+
+def branching(a, out):
+    """A branch, which lanes may take differently."""
+    if load4(jit.pointer(a), 0) > 1.0:
+        out[0] = 1.0
+
+
+def test_lanes_do_not_branch():
+    with pytest.raises(Unsupported, match="truth of lanes"):
+        direct.compiled(jit.helper(branching), SIGNATURE.args, types.none)

@@ -30,7 +30,6 @@ from polhode.kernel.values import (
     Known,
     Row,
     Scalar,
-    Truths,
     Tup,
     Value,
     View,
@@ -39,6 +38,7 @@ from polhode.kernel.values import (
     opened,
     rebuilt,
     settled,
+    width_of,
 )
 
 CODE = I32
@@ -220,7 +220,7 @@ class Calls(Arithmetic):
         if isinstance(where, Known) and isinstance(where.it, int):
             if not -len(owner.parts) <= where.it < len(owner.parts):
                 raise Unsupported("an index outside the tuple")
-            return owner.parts[where.it]  # type: ignore[no-any-return]
+            return owner.parts[where.it]
         n = len(owner.parts)
         k = self.checked_index(self.index(where, Constant(I, n)), Constant(I, n))
         parts = [settled(part) for part in owner.parts]
@@ -298,9 +298,7 @@ class Calls(Arithmetic):
         if type(it).__name__ == "_Intrinsic":
             return self.written_by_hand(it, arguments)
         if it in simd.IN_KERNELS:
-            arguments = [settled(a) for a in arguments]
-            choose: Any = simd.IN_KERNELS[it]
-            return self.written_by_hand(choose(*(self.kind(a) for a in arguments)), arguments)
+            return self.written_by_hand(simd.IN_KERNELS[it], arguments)
         return self.function_of_numbers(it, arguments)
 
     def function_of_numbers(self, it: Any, x: list[Value]) -> Value:
@@ -323,8 +321,8 @@ class Calls(Arithmetic):
             return Tup(opened(x[0]).parts)  # type: ignore[union-attr]
         if it is np.where and len(x) == 3:
             return self.where(*x)
-        if any(isinstance(a, Scalar) and isinstance(a.kind, simd.Lanes) for a in x):
-            return self.of_lanes(it, [settled(a) for a in x])
+        if width_of(*x):
+            return self.of_lanes(it, [self.number(a) for a in x])
         if len(x) == 1 and isinstance(x[0], Known) and it in (int, float, bool) and is_number(x[0].it):
             return Known(it(x[0].it))
         if it is float and len(x) == 1 and isinstance(x[0], Known) and x[0].it in ("nan", "inf", "-inf"):
@@ -373,15 +371,10 @@ class Calls(Arithmetic):
 
     def where(self, condition: Value, a: Value, b: Value) -> Value:
         """``np.where`` of numbers or lanes: the first where the condition holds, else the second; both are computed."""
-        if isinstance(condition, Scalar) and isinstance(condition.kind, Truths):
-            return self.chosen(condition.v, self.number(a), self.number(b))
         test = self.truth(condition)
         if isinstance(test, bool):
             return a if test else b
-        a, b = self.number(a), self.number(b)
-        kind = self.wide(a, b)
-        both = (a, b) if kind is None else (Scalar(kind, self.cast(v, kind)) for v in (a, b))
-        return self.chosen(test, *both)
+        return self.chosen(test, self.number(a), self.number(b))
 
     def function_of_rows(self, it: object, x: list[Value]) -> Value:
         """Functions of numpy on small arrays."""

@@ -26,7 +26,7 @@ from numba.core.environment import Environment
 from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.runtime import rtsys
 
-from polhode.kernel import calls, lane_memory, lane_mode, lane_values, source, tangent_mode, text, translate, values
+from polhode.kernel import calls, lane_memory, lane_mode, source, tangent_mode, text, translate, values
 from polhode.kernel.calls import NO_ERROR, Options
 from polhode.kernel.lane_mode import LaneUnit
 from polhode.kernel.reach import contents
@@ -46,7 +46,7 @@ def digest() -> str:
     """Digest of this compiler, part of the key of the kernels on disk."""
     total = hashlib.sha256(os.environ.get(FORCED, "").encode())
     own = sys.modules[__name__]
-    for module in (calls, lane_memory, lane_mode, lane_values, source, tangent_mode, text, translate, values, own):
+    for module in (calls, lane_memory, lane_mode, source, tangent_mode, text, translate, values, own):
         code = module.__loader__.get_code(module.__name__)  # type: ignore[union-attr]
         _absorb(total, code)
     return total.hexdigest()

@@ -279,7 +279,7 @@ def _addresses(function: Any, signature: Any) -> tuple[int, int]:
         kept = (signature, found)
         with contextlib.suppress(AttributeError):  # of another kind, without room for it
             function._addresses = kept
-    return kept[1]  # type: ignore[no-any-return]
+    return kept[1]
 
 
 def address_of(function: Any, signature: Any) -> Any:

@@ -81,8 +81,8 @@ def rows_in_common(p):
 
 def set_in_lanes(coefficients: int) -> dict[str, Any]:
     """What controllers bring to the loop, with a method of so many coefficients."""
-    rows = jit.bind(rows_in_common, COMMON=coefficients)  # type: ignore[no-untyped-call]
-    return {"set_states": jit.bind(sample, rows_of=rows), "SAMPLES": True}  # type: ignore[no-untyped-call]
+    rows = jit.bind(rows_in_common, COMMON=coefficients)
+    return {"set_states": jit.bind(sample, rows_of=rows), "SAMPLES": True}
 
 
 def memory_of(bodies: int, lengths: tuple[int, int, int, int]) -> int:

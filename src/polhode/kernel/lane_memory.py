@@ -11,11 +11,23 @@ from typing import Any
 from numba import types
 
 from polhode.kernel import layout as L
-from polhode.kernel.lane_values import LaneValues, has_lanes
 from polhode.kernel.simd import Lanes, joined, parts_of
 from polhode.kernel.source import Unsupported
 from polhode.kernel.text import Constant, F, I
-from polhode.kernel.values import FLOAT, INT, Known, Scalar, Tup, Value, View, opened, settled
+from polhode.kernel.translate import Writer
+from polhode.kernel.values import (
+    FLOAT,
+    Known,
+    Scalar,
+    Tup,
+    Value,
+    View,
+    Wholes,
+    opened,
+    settled,
+    wide_kind,
+    width_of,
+)
 
 COUNTED = frozenset({
     L.RESIDUAL, L.TOTAL_ITERATIONS, L.ROW_ITERATIONS, L.EVALUATIONS, L.REPEATED, L.ERROR,
@@ -23,10 +35,11 @@ COUNTED = frozenset({
 """Slots of ``step_info`` that nothing is decided by."""
 
 
-class LaneMemory(LaneValues):
+class LaneMemory(Writer):
     """The part of a writer over lanes that reads and writes memory."""
 
     masked: bool
+    width: int
 
     def mask(self) -> Any:
         """The lanes at hand."""
@@ -42,7 +55,7 @@ class LaneMemory(LaneValues):
             pointer, kind = owner.v, owner.kind.dtype
         else:
             raise Unsupported("an index that differs from lane to lane")
-        k = self.cast(self.number(where), self.wide_kind(INT))
+        k = self.cast(self.number(where), Wholes(self.width))
         self.notes.needs_mask = True
         if isinstance(kind, Lanes):  # number k of each lane: of a memory of plain numbers, k times the width further on
             lane = Constant(k.type, list(range(self.width)))
@@ -66,13 +79,13 @@ class LaneMemory(LaneValues):
                 return Known(0.0)
         if known is not None:
             owner, where = self.of_info(owner, where)
-        if not has_lanes(where) or isinstance(where, Tup):
+        if not width_of(where) or isinstance(where, Tup):
             found = self.element(owner, where)
             return None if found is None else Scalar(found[1], self.builder.load(found[0]))
         if isinstance(owner, Tup):
             return self.part(owner, where)
         slots, kind = self.lane_slots(owner, where)
-        return Scalar(self.wide_kind(kind), joined(self.builder, [self.builder.load(one) for one in slots]))
+        return Scalar(wide_kind(kind, self.width), joined(self.builder, [self.builder.load(one) for one in slots]))
 
     def of_info(self, owner: Any, where: Value) -> tuple[Value, Value]:
         """Where a slot of ``step_info`` lies: in memory that all lanes share, but for the iterations."""
@@ -81,14 +94,14 @@ class LaneMemory(LaneValues):
         return owner.parts[0], where
 
     def part(self, owner: Tup, where: Value) -> Value:
-        if not has_lanes(where):
+        if not width_of(where):
             return super().part(owner, where)
         if self.options.checked:
             raise Unsupported("an index that may be outside its tuple")
         parts = [settled(part) for part in owner.parts]
         n = len(parts)
         k = self.chosen(self.truth(self.compared("Lt", where, Known(0))), self.binary("Add", where, Known(n)), where)
-        found = self.varied(parts[0])
+        found = self.varied(parts[0], self.width)
         for i in range(1, n):
             found = self.chosen(self.truth(self.compared("Eq", k, Known(i))), parts[i], found)
         return found
@@ -96,7 +109,7 @@ class LaneMemory(LaneValues):
     def write_to(self, owner: Value, where: Value, make: Callable[[Any], Value]) -> None:
         owner = opened(owner)
         if isinstance(owner, Tup) and hasattr(owner.cls, "known"):
-            if has_lanes(where) or (isinstance(where, Known) and where.it in COUNTED):
+            if width_of(where) or (isinstance(where, Known) and where.it in COUNTED):
                 return  # one of two counters
             if isinstance(where, Known) and where.it in owner.cls.known:
                 raise Unsupported("a flag of the run is set")
@@ -109,10 +122,10 @@ class LaneMemory(LaneValues):
                     v = self.builder.select(self.mask(), v, self.builder.load(slot))
             self.builder.store(v, slot)
             return
-        if has_lanes(where) and not isinstance(where, Tup):
+        if width_of(where) and not isinstance(where, Tup):
             value = self.number(make(lambda: self.read(owner, where)))
             slots, kind = self.lane_slots(owner, where)
-            v = self.cast(value, self.wide_kind(kind))
+            v = self.cast(value, wide_kind(kind, self.width))
             for one, part in zip(slots, parts_of(self.builder, v), strict=True):
                 self.builder.store(part, one)
             return

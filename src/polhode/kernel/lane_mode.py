@@ -18,60 +18,77 @@ from __future__ import annotations
 
 import ast
 import functools
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from llvmlite import ir
 from numba import types
 
+from polhode.kernel import simd
 from polhode.kernel.calls import Again, Options, Unfinished, Written
 from polhode.kernel.lane_memory import LaneMemory
-from polhode.kernel.lane_values import Mask, Wholes, has_lanes
-from polhode.kernel.simd import Lanes
+from polhode.kernel.simd import Lanes, each
 from polhode.kernel.source import Unsupported
 from polhode.kernel.text import BIT, Constant, F, I
-from polhode.kernel.translate import LEFT, Unit, _leaves_loop
-from polhode.kernel.values import BOOL, FLOAT, INT, NOTHING, Known, Row, Scalar, Tup, Value, leaves_of, settled
+from polhode.kernel.translate import LEFT, Unit, leaves_loop
+from polhode.kernel.values import (
+    BOOL,
+    FLOAT,
+    INT,
+    NOTHING,
+    Known,
+    Row,
+    Scalar,
+    Tup,
+    Value,
+    Wholes,
+    leaves_of,
+    plain_kind,
+    settled,
+    width_of,
+)
 
+OF_FOUR = (simd.four, simd.sum4)
 FEW = 12
 """Statements without calls and loops beyond this number are jumped over where no lane takes them."""
 
 
 # ------------------------------------------------------------------ what kernels over lanes are written with
-def replaced(functions):  # type: ignore[no-untyped-def]
+def replaced(functions):
     """Pairs (function, helper): in this kernel the helper computes the function of lanes."""
 
 
-def as_lanes(numbers):  # type: ignore[no-untyped-def]
+def as_lanes(numbers):
     """A pointer to numbers as a pointer to lanes; it must be aligned to a whole vector."""
     return numbers
 
 
-def shifted(numbers, k):  # type: ignore[no-untyped-def]
+def shifted(numbers, k):
     """A pointer to what lies ``k`` numbers behind."""
     return numbers[k:]
 
 
-def local_numbers(count):  # type: ignore[no-untyped-def]
+def local_numbers(count):
     """A pointer to so many numbers of the kernel's own, 0 at its start, which all lanes share."""
 
 
-def lane_numbers():  # type: ignore[no-untyped-def]
+def lane_numbers():
     """The number of each lane: 0, 1, 2, ..."""
     return 0
 
 
-def some_lane(condition):  # type: ignore[no-untyped-def]
+def some_lane(condition):
     """Whether a condition holds in some lane."""
     return bool(condition)
 
 
-def with_known(together, known):  # type: ignore[no-untyped-def]
+def with_known(together, known):
     """A named tuple some of whose fields, pairs (name, value), are known when the kernel is compiled."""
     return together
 
 
-def shared_info(numbers, own, known):  # type: ignore[no-untyped-def]
+def shared_info(numbers, own, known):
     """The flags and counters of ``step_info`` at a pointer; ``known`` ones, pairs (slot, value), are constants.
 
     Each lane has its own number of iterations, at the pointer to lanes ``own``. What else is counted for users only
@@ -102,6 +119,13 @@ def known_class(kind: types.Type, known: tuple[tuple[str, Any], ...]) -> Any:
     """The class of a named tuple some of whose fields are known; one for each."""
     made = type(kind.__name__, (kind,), {"__slots__": (), "known_fields": dict(known)})
     return made
+
+
+class Mask(types.Type):  # type: ignore[misc]
+    """The type of the lanes for which a function is called."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(name=f"Mask({width})")
 
 
 class LaneUnit(Unit):
@@ -192,13 +216,13 @@ class LaneWriter(LaneMemory):
         if self.result_slots is None:
             with self.builder.goto_block(self.entry):
                 self.result_slots = [self.builder.alloca(leaf.type) for leaf in leaves]
-        return self.result_slots  # type: ignore[no-any-return]
+        return self.result_slots
 
     def give_back(self, value: Value) -> Any:
         """Return a value, for the lanes at hand."""
         value = settled(value)
         if self.partial:
-            value = self.varied(value)
+            value = self.varied(value, self.width)
             if not self.notes.masks_results:
                 self.notes.masks_results = True
                 raise Again(self.notes)
@@ -267,17 +291,65 @@ class LaneWriter(LaneMemory):
 
     # -------------------------------------------------------------- variables
     def stored(self, value: Value) -> Value:
-        return self.varied(value) if self.partial else super().stored(value)
+        return self.varied(value, self.width) if self.partial else super().stored(value)
 
     def _Attribute(self, e: ast.Attribute) -> Value:
         owner = self.value(e.value)
         known = getattr(owner.cls, "known_fields", {}) if isinstance(owner, Tup) else {}
         return Known(known[e.attr]) if e.attr in known else super()._Attribute(e)
 
+    # -------------------------------------------------------------- conditions
+    def test(self, e: ast.expr) -> Any:
+        """A condition: True or False where it is known, else a bit, or one for each lane."""
+        return self.truth(self.value(e))
+
+    def joined(self, test: Any, first: Any, second: Any) -> Value:
+        if not isinstance(test.type, ir.VectorType):
+            return super().joined(test, first, second)
+        a = self.within(test, first)
+        return self.chosen(test, a, self.within(self.builder.not_(test), second))
+
     # -------------------------------------------------------------- calls
     def call(self, it: object, arguments: list[Value], named: dict[str, Value]) -> Value:
         special: Any = SPECIAL.get(it) if isinstance(it, type(replaced)) else None
-        return super().call(it, arguments, named) if special is None else special(self, *arguments)
+        if special is not None:
+            return special(self, *arguments)
+        if it in OF_FOUR or (it in simd.IN_KERNELS and any(width_of(a) or isinstance(a, Row) for a in arguments)):
+            return self.simd_function(it, arguments)
+        return super().call(it, arguments, named)
+
+    def of_lanes(self, it: Any, x: list[Value]) -> Value:
+        other = self.unit.replaced.get(it)
+        if other is not None and self.code.co_filename != other.py_func.__code__.co_filename:
+            return self.call(other, x, {})
+        return super().of_lanes(it, x)
+
+    def parts_of_rows(self, x: list[Value]) -> list[list[Value]]:
+        """The numbers of small arrays; any other value once for each."""
+        length = max(len(a.parts) for a in x if isinstance(a, Row))
+        return [list(a.parts) if isinstance(a, Row) else [a] * length for a in x]
+
+    def simd_function(self, it: Any, x: list[Value]) -> Value:
+        """Functions of ``kernel.simd``: four numbers at once are a small array of four, each over lanes."""
+        if it is simd.four:
+            while len(x) > 2 and isinstance(x[-1], Known) and x[-1].it == 0.0:  # unused nodes of a rule
+                x = x[:-1]
+            return Row([self.number(a) for a in x])
+        if it is simd.sum4:
+            return self.sum_of_four(x[0])
+        if it is simd.fused and any(isinstance(a, Row) for a in x):
+            parts = zip(*self.parts_of_rows(x), strict=True)
+            return Row([self.binary("Add", self.binary("Mult", a, b), c) for a, b, c in parts])
+        if it is simd.roots:
+            found = [self.function_of_numbers(math.sqrt, [a]) for a in (x[0].parts if isinstance(x[0], Row) else x)]
+            return Row(found) if isinstance(x[0], Row) else found[0]
+        wide = Lanes(self.width)
+        if it in (simd.fused, simd.product_error):
+            a, b, c = (self.cast(self.number(v), wide) for v in x)
+            return Scalar(wide, each(self.builder, "fma", a, b, self.builder.fneg(c) if it is not simd.fused else c))
+        if it in (simd.two_to, simd.exponent_and_fraction):
+            return super().call(it, [Scalar(wide, self.cast(self.number(x[0]), wide))], {})
+        raise Unsupported(f"{it.__name__} of lanes")
 
     def helper(self, it: Any, arguments: list[Value], named: dict[str, Value]) -> Value:
         if not named and not it.py_func.__defaults__ and not it.targetoptions.get("forceinline"):
@@ -401,8 +473,10 @@ class LaneWriter(LaneMemory):
         builder, name = self.builder, s.target.id
         wide = isinstance(last.type, ir.VectorType) or isinstance(first.type, ir.VectorType)
         if wide:
-            first, last = (v if isinstance(v.type, ir.VectorType) else self.spread(v) for v in (first, last))
-        kind = self.wide_kind(INT) if wide else INT
+            first, last = (
+                v if isinstance(v.type, ir.VectorType) else self.spread(v, self.width) for v in (first, last)
+            )
+        kind = Wholes(self.width) if wide else INT
         one = Constant(first.type, [step] * self.width if wide else step)
         with builder.goto_block(self.entry):
             slot = builder.alloca(first.type)
@@ -425,7 +499,7 @@ class LaneWriter(LaneMemory):
         e = s.iter
         if not (isinstance(e, ast.Call) and self.is_known(e.func, range) and not e.keywords):
             return None
-        if any(_leaves_loop(part) or _goes_on(part) for part in s.body) or s.target.id in self.notes.slotted:  # type: ignore[attr-defined]
+        if any(leaves_loop(part, ast.Break | ast.Continue) for part in s.body) or s.target.id in self.notes.slotted:  # type: ignore[attr-defined]
             return None
         plain = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)
         if not all(isinstance(part, plain) for argument in e.args for part in ast.walk(argument)):
@@ -449,11 +523,11 @@ class LaneWriter(LaneMemory):
     def steps(self, e: ast.expr) -> tuple[Any, Any, int, Tup | None]:
         if isinstance(e, ast.Call) and self.is_known(e.func, range) and not e.keywords:
             numbers = [self.value(a) for a in e.args]
-            if any(has_lanes(x) for x in numbers):
+            if any(width_of(x) for x in numbers):
                 step: Any = numbers[2] if len(numbers) == 3 else Known(1)
                 limits = (numbers if len(numbers) > 1 else [Known(0), *numbers])[:2]
-                kind = self.wide_kind(INT)
-                if not isinstance(step, Known) or any(self.plain(self.number(x)) == FLOAT for x in limits):
+                kind = Wholes(self.width)
+                if not isinstance(step, Known) or any(plain_kind(self.number(x).kind) == FLOAT for x in limits):
                     raise Unsupported("a range of variable step, or of numbers that are no integers")
                 return self.cast(limits[0], kind), self.cast(limits[1], kind), step.it, None
         return super().steps(e)
@@ -521,21 +595,12 @@ class LaneWriter(LaneMemory):
                 builder.store(before, self.live)
                 self.escapes = escapes
         self.partial = partial or gone
-        if endless and not any(_leaves_loop(part) for part in s.body):
+        if endless and not any(leaves_loop(part) for part in s.body):
             if masked:
                 return LEFT
             builder.unreachable()
             return True
         return False
-
-
-def _goes_on(s: ast.AST) -> bool:
-    """Whether a statement contains a ``continue`` of the loop around it."""
-    if isinstance(s, ast.Continue):
-        return True
-    if isinstance(s, ast.For | ast.While):
-        return False
-    return any(_goes_on(inner) for inner in ast.iter_child_nodes(s))
 
 
 def _is_costly(statements: list[ast.stmt]) -> bool:

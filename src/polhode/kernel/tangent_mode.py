@@ -38,31 +38,31 @@ EIGHT_BYTES = 8
 
 
 # ------------------------------------------------------------------ what kernels with derivatives are written with
-def active(numbers, derivatives):  # type: ignore[no-untyped-def]
+def active(numbers, derivatives):
     """A pointer to active numbers: to numbers, and to their derivatives (``padded`` of each)."""
     return numbers
 
 
-def counters(numbers):  # type: ignore[no-untyped-def]
+def counters(numbers):
     """A pointer to flags and counters: a number that is written there leaves its derivatives behind."""
     return numbers
 
 
-def shifted(numbers, k):  # type: ignore[no-untyped-def]
+def shifted(numbers, k):
     """A pointer to what lies ``k`` numbers behind."""
     return numbers[k:]
 
 
-def derivative_rules(pairs):  # type: ignore[no-untyped-def]
+def derivative_rules(pairs):
     """Pairs (helper, rule): in this kernel a call of the helper with active numbers is one of the rule."""
 
 
-def plain(x):  # type: ignore[no-untyped-def]
+def plain(x):
     """A number, or a tuple of them, without derivatives."""
     return x
 
 
-def with_derivatives(x, *terms):  # type: ignore[no-untyped-def]
+def with_derivatives(x, *terms):
     """The plain number x whose derivatives are the sum of those of terms, pairs (plain factor, number)."""
     return x
 
@@ -202,7 +202,7 @@ class TangentWriter(Writer):
                 return super().cast(self.primal(value), kind)
         return super().cast(value, kind)
 
-    def number(self, value: Value) -> Value:
+    def number(self, value: Value) -> Scalar:
         value = settled(value)
         return value if is_active(value) and isinstance(value, Scalar) else super().number(value)
 
@@ -329,7 +329,7 @@ class TangentWriter(Writer):
     def call(self, it: object, arguments: list[Value], named: dict[str, Value]) -> Value:
         special: Any = SPECIAL.get(it) if isinstance(it, type(active)) else None
         if special is not None:
-            return special(self, *arguments)  # type: ignore[no-any-return]
+            return special(self, *arguments)
         some = [opened(a) for a in arguments]
         if it in SMALL_ARRAYS or (it in simd.IN_KERNELS and any(isinstance(a, Row) or is_active(a) for a in some)):
             return self.simd_function(it, arguments)

@@ -56,7 +56,7 @@ class Constant(ir.Constant):  # type: ignore[misc]
 def _constant(kind: Any, value: Any) -> str:
     """The text of a constant."""
     if value is None or value is ir.Undefined or isinstance(value, ir.Constant):
-        return kind.null if value is None else "undef" if value is ir.Undefined else value.get_reference()  # type: ignore[no-any-return]
+        return kind.null if value is None else "undef" if value is ir.Undefined else value.get_reference()
     if isinstance(kind, ir.IntType):
         return str(int(value))
     if isinstance(kind, ir.DoubleType):
@@ -113,7 +113,7 @@ class Whole:
         found: Any = Constant(self.type, ir.Undefined)
         for k, part in enumerate(self.parts):
             found = self.builder.insert_value(found, part, k)
-        return found.name  # type: ignore[no-any-return]
+        return found.name
 
 
 def _operator(symbol: str, rounded: bool = False) -> Callable[..., Made]:

@@ -121,7 +121,7 @@ class Unit:
 
     def writer(self, function: Any, options: Options) -> Writer:
         """A writer without a function, for code around one."""
-        return self.writers(self, function, options, [], Notes())  # type: ignore[no-any-return]
+        return self.writers(self, function, options, [], Notes())
 
 
 class Notes:
@@ -255,7 +255,7 @@ class Writer(Calls):
         """Set a variable."""
         if name in self.known:
             raise Unsupported("a variable of an enclosing function is set")
-        if name not in self.notes.slotted:  # type: ignore[operator]
+        if name not in self.notes.slotted:
             self.bound[name] = (value, self.open[-1])
             return
         value = self.stored(value)
@@ -290,7 +290,7 @@ class Writer(Calls):
             value, block = self.bound[name]
             if block in self.open:
                 return value
-            self.notes.slotted.add(name)  # type: ignore[union-attr]
+            self.notes.slotted.add(name)
             raise Again(self.notes)
         if " " in name or name in self.code.co_varnames:
             raise Unsupported(f"{name} is read before it is set")
@@ -408,7 +408,7 @@ class Writer(Calls):
 
     def masked_if(self, test: Any, s: ast.If) -> Any:
         """Both sides of an ``if``, each for the lanes that take it."""
-        raise NotImplementedError
+        raise Unsupported("the truth of lanes")
 
     def _While(self, s: ast.While) -> bool:
         if s.orelse:
@@ -430,7 +430,7 @@ class Writer(Calls):
                     builder.branch(head)
             self.loops.pop()
         builder.position_at_end(end)
-        if test is True and not any(_leaves_loop(part) for part in s.body):
+        if test is True and not any(leaves_loop(part) for part in s.body):
             builder.unreachable()
             return True
         return False
@@ -506,6 +506,8 @@ class Writer(Calls):
         if isinstance(test, bool):
             builder.branch(then if test else otherwise)
         elif not isinstance(test, tuple):
+            if isinstance(test.type, ir.VectorType):
+                raise Unsupported("the truth of lanes")
             builder.cbranch(test, then, otherwise)
         elif test[0] == "not":
             self.forks(test[1], otherwise, then)
@@ -551,7 +553,7 @@ class Writer(Calls):
         method = getattr(self, f"_{kind}", None)
         if method is None:
             raise Unsupported(f"the expression {kind}")
-        return method(e)  # type: ignore[no-any-return]
+        return method(e)
 
     def _Constant(self, e: ast.Constant) -> Value:
         return Known(e.value)
@@ -597,28 +599,19 @@ class Writer(Calls):
         found = self.compared(type(e.ops[0]).__name__, x, y)
         for op, operand in zip(e.ops[1:], e.comparators[1:], strict=True):
             x, y = y, self.value(operand)
-            then = self.compared(type(op).__name__, x, y)
-            found = self.both(found, then)
+            found = self.binary("BitAnd", found, self.compared(type(op).__name__, x, y))
         return found
-
-    def as_truth(self, bits: Any) -> Scalar:
-        """A condition as a value."""
-        return Scalar(BOOL, bits)
 
     def among(self, x: Value, several: Value, wanted: bool) -> Value:
         """Whether a number is among those of a tuple."""
         if not isinstance(several, Tup):
             raise Unsupported("membership in something else than a tuple")
-        found = [self.cast(self.compared("Eq", x, part), BOOL) for part in several.parts]
-        test = functools.reduce(self.builder.or_, found, Constant(found[0].type, 0)) if found else None
-        if test is None:
-            return Known(not wanted)
-        return Scalar(BOOL, test if wanted else self.builder.not_(test))
-
-    def both(self, a: Value, b: Value) -> Value:
-        if isinstance(a, Known) and isinstance(b, Known):
-            return Known(a.it and b.it)
-        return Scalar(BOOL, self.builder.and_(self.cast(a, BOOL), self.cast(b, BOOL)))
+        either = functools.partial(self.binary, "BitOr")
+        tests: list[Value] = [Known(False), *(self.compared("Eq", x, part) for part in several.parts)]
+        found = functools.reduce(either, tests)
+        if isinstance(found, Known):
+            return Known(found.it == wanted)
+        return found if wanted else self.as_truth(self.builder.not_(self.truth(found)))
 
     def _BoolOp(self, e: ast.BoolOp) -> Value:
         return self.connected(e.values, isinstance(e.op, ast.Or))
@@ -642,7 +635,7 @@ class Writer(Calls):
     def _Attribute(self, e: ast.Attribute) -> Value:
         owner = self.value(e.value)
         if isinstance(owner, Tup) and owner.cls is not None and e.attr in owner.cls._fields:
-            return owner.parts[owner.cls._fields.index(e.attr)]  # type: ignore[no-any-return]
+            return owner.parts[owner.cls._fields.index(e.attr)]
         if isinstance(owner, View):
             if e.attr == "shape":
                 return Tup([Scalar(INT, n) for n in owner.lengths])
@@ -672,10 +665,10 @@ def _cells(function: Any) -> dict[str, Any]:
         raise Unsupported("an empty cell") from None
 
 
-def _leaves_loop(s: ast.AST) -> bool:
-    """Whether a statement contains a ``break`` of the loop around it."""
-    if isinstance(s, ast.Break):
+def leaves_loop(s: ast.AST, how: Any = ast.Break) -> bool:
+    """Whether a statement contains a ``break``, or a ``continue``, of the loop around it."""
+    if isinstance(s, how):
         return True
     if isinstance(s, ast.For | ast.While):
         return False
-    return any(_leaves_loop(inner) for inner in ast.iter_child_nodes(s))
+    return any(leaves_loop(inner, how) for inner in ast.iter_child_nodes(s))

@@ -1,13 +1,16 @@
 """Values of kernels as ``translate`` writes them: numbers, pointers, tuples, arrays, and things known beforehand.
 
 Tuples exist only here: LLVM sees their numbers. Arithmetic follows numba's to the letter, so that both compilers write
-the same operations: integers of 64 bits wrap around, division does not raise.
+the same operations: integers of 64 bits wrap around, division does not raise. Numbers over lanes are vectors with one
+number a lane: where they meet a plain one it is repeated, and operations are those of plain numbers, in the same order.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,9 +18,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from polhode.kernel.simd import CONTRACT, Lanes, each, joined, parts_of, repeated
+from polhode.kernel.simd import Lanes, each, joined, parts_of
 from polhode.kernel.source import Refused, Unsupported
-from polhode.kernel.text import BIT, WIDE, Builder, Constant, F, I
+from polhode.kernel.text import BIT, TO_INTEGER, WIDE, Builder, Constant, F, I
 
 FLOAT, INT, BOOL = types.float64, types.int64, types.boolean
 RANKS = {BOOL: 0, INT: 1, FLOAT: 2}
@@ -69,12 +72,29 @@ class Row:
         self.parts = tuple(parts)
 
 
-class Truths(types.Type):  # type: ignore[misc]
-    """The type of a comparison of lanes: a bit for each."""
+class _Wide(types.Type):  # type: ignore[misc]
+    """The type of something in each of so many lanes."""
 
     def __init__(self, width: int) -> None:
         self.width = width
-        super().__init__(name=f"Truths({width})")
+        super().__init__(name=f"{type(self).__name__}({width})")
+
+
+class Truths(_Wide):
+    """The type of a comparison of lanes: a bit for each."""
+
+
+class Wholes(_Wide):
+    """The type of an integer in each lane."""
+
+
+PLAIN = {Lanes: FLOAT, Wholes: INT, Truths: BOOL}
+"""The types of the numbers in lanes."""
+IN_LANES = {FLOAT: Lanes, INT: Wholes, BOOL: Truths}
+"""Types of lanes of numbers."""
+FORMS = {FLOAT: F, INT: I, BOOL: BIT}
+"""LLVM's types of numbers."""
+CONVERSIONS = {(INT, FLOAT): "sitofp", (BOOL, FLOAT): "uitofp", (BOOL, INT): "zext", (FLOAT, INT): "fptosi"}
 
 
 class Shape:
@@ -102,6 +122,29 @@ NOTHING = Known(None)
 def is_number(value: object) -> bool:
     """Whether this is a constant number."""
     return isinstance(value, bool | int | float | np.bool_ | np.integer | np.floating)
+
+
+def width_of(*values: object) -> int:
+    """How many lanes numbers have, 0 where none is one of lanes; of small arrays each number counts."""
+    found = 0
+    for value in values:
+        if isinstance(value, Row):
+            found = max(found, width_of(*value.parts))
+        elif isinstance(value, Scalar) and type(value.kind) in PLAIN:
+            if found not in (0, value.kind.width):
+                raise Unsupported("lanes of different widths")
+            found = value.kind.width
+    return found
+
+
+def plain_kind(kind: Any) -> Any:
+    """The type of the number in a lane, or of a plain number; None of anything else."""
+    return kind if kind in RANKS else PLAIN.get(type(kind))
+
+
+def wide_kind(kind: Any, width: int) -> Any:
+    """The type of so many lanes of numbers of a type, or of lanes; without lanes the type itself."""
+    return IN_LANES[plain_kind(kind)](width) if width else kind
 
 
 def settled(value: Value) -> Value:
@@ -180,6 +223,10 @@ class Arithmetic:
         self.builder: Any = Builder(contract=contract)
 
     # -------------------------------------------------------------- conversions
+    def spread(self, v: Any, width: int) -> Any:
+        """A number in so many lanes."""
+        return self.builder.repeated(v, ir.VectorType(v.type, width))
+
     def cast(self, value: Value, kind: Any) -> Any:
         """The LLVM value of a number, as one of this type."""
         value = settled(value)
@@ -187,32 +234,35 @@ class Arithmetic:
             raise Unsupported(f"no {kind}")
         if value.kind == kind:
             return value.v
-        b = self.builder
-        if kind == FLOAT and value.kind == INT:
-            return b.sitofp(value.v, F)
-        if kind == FLOAT and value.kind == BOOL:
-            return b.uitofp(value.v, F)
-        if kind == INT and value.kind == BOOL:
-            return b.zext(value.v, I)
-        if kind == INT and value.kind == FLOAT:
-            return b.fptosi(value.v, I)
-        if isinstance(kind, Lanes) and value.kind in RANKS:
-            return repeated(b, self.cast(value, FLOAT), kind)
-        raise Unsupported(f"{value.kind} is no {kind}")
+        width, known, to = width_of(Scalar(kind, None)), plain_kind(value.kind), plain_kind(kind)
+        if width_of(value) != width:
+            if not width:
+                raise Unsupported("a number that differs from lane to lane, where all lanes share one")
+            if known is not None:
+                return self.spread(self.cast(value, to), width)
+        if (known, to) not in CONVERSIONS:
+            raise Unsupported(f"{value.kind} is no {kind}")
+        form = ir.VectorType(FORMS[to], width) if width else FORMS[to]
+        return getattr(self.builder, CONVERSIONS[known, to])(value.v, form)
 
-    def number(self, value: Value) -> Value:
+    def number(self, value: Value) -> Scalar:
         """A settled number, integer or boolean; lanes too."""
         value = settled(value)
-        if isinstance(value, Scalar) and (value.kind in RANKS or isinstance(value.kind, Lanes)):
+        if isinstance(value, Scalar) and plain_kind(value.kind) is not None:
             return value
         raise Unsupported("arithmetic on something else than numbers")
 
-    def wide(self, *values: Value) -> Any:
-        """The type of the lanes among settled values; None where there are none."""
-        kinds = {value.kind for value in values if isinstance(value, Scalar) and isinstance(value.kind, Lanes)}
-        if len(kinds) > 1:
-            raise Unsupported("lanes of different widths")
-        return next(iter(kinds), None)
+    def varied(self, value: Value, width: int) -> Value:
+        """The settled value with a number of its own in each lane."""
+        value = settled(value)
+        if isinstance(value, Scalar) and value.kind in RANKS:
+            kind = wide_kind(value.kind, width)
+            return Scalar(kind, self.cast(value, kind))
+        if isinstance(value, Tup):
+            return Tup([self.varied(part, width) for part in value.parts], value.cls)
+        if isinstance(value, Row):
+            return Row([self.varied(part, width) for part in value.parts])
+        return value
 
     def common(self, a: Value, b: Value) -> Value:
         """A settled value whose shape both can be converted to (only its shape counts)."""
@@ -220,8 +270,12 @@ class Arithmetic:
         if isinstance(a, Scalar) and isinstance(b, Scalar):
             if a.kind == b.kind:
                 return a
-            if a.kind in RANKS and b.kind in RANKS:
-                return a if RANKS[a.kind] > RANKS[b.kind] else b
+            width, kinds = width_of(a, b), [plain_kind(x.kind) for x in (a, b)]
+            if None not in kinds:
+                if not width:
+                    return a if RANKS[a.kind] > RANKS[b.kind] else b
+                kind = max(kinds, key=RANKS.__getitem__)
+                return Scalar(wide_kind(kind, width), Constant(ir.VectorType(FORMS[kind], width), ir.Undefined))
         elif isinstance(a, Tup) and isinstance(b, Tup) and a.cls is b.cls and len(a.parts) == len(b.parts):
             return Tup([self.common(x, y) for x, y in zip(a.parts, b.parts, strict=True)], a.cls)
         elif isinstance(a, Row) and isinstance(b, Row) and len(a.parts) == len(b.parts):
@@ -245,10 +299,9 @@ class Arithmetic:
 
     def chosen(self, condition: Any, a: Value, b: Value) -> Value:
         """The first value where the condition holds, else the second; both are computed."""
-        if isinstance(condition.type, ir.VectorType):
-            kind = self.wide(settled(a), settled(b)) or Lanes(condition.type.count)
-            return Scalar(kind, self.builder.select(condition, self.cast(a, kind), self.cast(b, kind)))
         like = self.common(a, b)
+        if isinstance(condition.type, ir.VectorType):
+            like = self.varied(like, condition.type.count)
         x, y = leaves_of(self.converted(a, like)), leaves_of(self.converted(b, like))
         return rebuilt(like, iter([self.builder.select(condition, p, q) for p, q in zip(x, y, strict=True)]))
 
@@ -268,29 +321,22 @@ class Arithmetic:
                 raise Refused("arithmetic on a number and a tuple")
         exponent = y.it if name == "Pow" and isinstance(y, Known) else None
         a, b = self.number(x), self.number(y)
-        kinds = (a.kind, b.kind)  # type: ignore[union-attr]
-        builder = self.builder
-        wide = self.wide(a, b)
-        if wide is not None:
-            if name == "Pow":
-                return self.power_of_lanes(self.cast(a, wide), b, exponent)
-            if name not in FLOATS:
-                raise Unsupported("an operator without lanes")
-            p, q = self.cast(a, wide), self.cast(b, wide)
-            return Scalar(wide, getattr(builder, FLOATS[name])(p, q, flags=CONTRACT))
+        plain, builder, width = [plain_kind(v.kind) for v in (a, b)], self.builder, width_of(a, b)
         if name == "Pow":
             return self.power(a, b, exponent)
-        if FLOAT not in kinds and name in INTS:
-            if kinds == (BOOL, BOOL) and name in ("BitAnd", "BitOr", "BitXor"):
-                return Scalar(BOOL, getattr(builder, INTS[name])(a.v, b.v))  # type: ignore[union-attr]
-            return Scalar(INT, getattr(builder, INTS[name])(self.cast(a, INT), self.cast(b, INT)))
-        if FLOAT not in kinds and name in ("FloorDiv", "Mod"):
-            return Scalar(INT, self.whole_division(self.cast(a, INT), self.cast(b, INT), name == "Mod"))
-        p, q = self.cast(a, FLOAT), self.cast(b, FLOAT)
+        if FLOAT not in plain and name in INTS:
+            bits = plain == [BOOL, BOOL] and name in ("BitAnd", "BitOr", "BitXor")
+            kind = wide_kind(BOOL if bits else INT, width)
+            return Scalar(kind, getattr(builder, INTS[name])(self.cast(a, kind), self.cast(b, kind)))
         if name in FLOATS:
-            return Scalar(FLOAT, getattr(builder, FLOATS[name])(p, q))
+            kind = wide_kind(FLOAT, width)
+            return Scalar(kind, getattr(builder, FLOATS[name])(self.cast(a, kind), self.cast(b, kind)))
+        if width:
+            return self.each_lane(lambda p, q: self.binary(name, p, q), a, b)
         if name in ("FloorDiv", "Mod"):
-            return Scalar(FLOAT, self.real_division(p, q, name == "Mod"))
+            if FLOAT not in plain:
+                return Scalar(INT, self.whole_division(self.cast(a, INT), self.cast(b, INT), name == "Mod"))
+            return Scalar(FLOAT, self.real_division(self.cast(a, FLOAT), self.cast(b, FLOAT), name == "Mod"))
         raise Unsupported(f"the operator {name}")
 
     def row(self, value: Value) -> Row:
@@ -300,9 +346,9 @@ class Arithmetic:
         whole = opened(value)
         if not isinstance(whole, Tup) or not whole.parts:
             raise Unsupported("an array of something else than a tuple of numbers")
-        parts = [self.number(part) for part in whole.parts]
+        parts: list[Value] = [self.number(part) for part in whole.parts]
         like = functools.reduce(self.common, parts)
-        if like.kind not in (FLOAT, INT):  # type: ignore[union-attr]
+        if plain_kind(like.kind) not in (FLOAT, INT):  # type: ignore[union-attr]
             raise Unsupported("an array of something else than numbers")
         return Row([self.converted(part, like) for part in parts])
 
@@ -322,14 +368,29 @@ class Arithmetic:
     def power(self, a: Any, b: Any, exponent: Any) -> Value:
         """a to the power b; with a constant whole exponent by multiplications."""
         if isinstance(exponent, int) and not isinstance(exponent, bool) and abs(exponent) < 0x10000:
-            if a.kind == FLOAT:
-                return Scalar(FLOAT, self.multiplied(a.v, exponent, Constant(F, 1.0), self.builder.fmul))
+            if plain_kind(a.kind) == FLOAT:
+                one = self.cast(Known(1.0), a.kind)
+                return Scalar(a.kind, self.multiplied(a.v, exponent, one, self.builder.fmul))
             if exponent < 0:
                 raise Unsupported("a negative power of an integer")
-            return Scalar(INT, self.multiplied(self.cast(a, INT), exponent, Constant(I, 1), self.builder.mul))
+            if not width_of(a):
+                return Scalar(INT, self.multiplied(self.cast(a, INT), exponent, Constant(I, 1), self.builder.mul))
+        if width_of(a, b):
+            return self.each_lane(lambda p, q: self.power(p, q, exponent), a, b)
         if b.kind != FLOAT:
             raise Unsupported("a power whose exponent is a variable integer")
         return Scalar(FLOAT, self.intrinsic("llvm.pow.f64", self.cast(a, FLOAT), b.v))
+
+    def each_lane(self, make: Callable[..., Value], *values: Any) -> Value:
+        """A function of numbers, lane by lane; its result may be a tuple."""
+        width = width_of(*values)
+        lanes = [
+            [Scalar(plain_kind(v.kind), x) for x in parts_of(self.builder, v.v)] if width_of(v) else [v] * width
+            for v in values
+        ]
+        found = [settled(make(*lane)) for lane in zip(*lanes, strict=True)]
+        vectors = [joined(self.builder, leaves) for leaves in zip(*map(leaves_of, found), strict=True)]
+        return rebuilt(self.varied(found[0], width), iter(vectors))
 
     def multiplied(self, square: Any, exponent: int, one: Any, times: Any) -> Any:
         """A whole power by multiplications."""
@@ -341,17 +402,6 @@ class Arithmetic:
             if n:
                 square = times(square, square)
         return self.builder.fdiv(one, result) if exponent < 0 else result
-
-    def power_of_lanes(self, a: Any, b: Any, exponent: Any) -> Value:
-        """a to the power b, lane by lane, by the operations of plain numbers."""
-        others = (
-            parts_of(self.builder, self.cast(b, Lanes(a.type.count))) if exponent is None else [None] * a.type.count
-        )
-        found = [
-            self.power(Scalar(FLOAT, x), b if y is None else Scalar(FLOAT, y), exponent).v  # type: ignore[union-attr]
-            for x, y in zip(parts_of(self.builder, a), others, strict=True)
-        ]
-        return Scalar(Lanes(a.type.count), joined(self.builder, found))
 
     def whole_division(self, a: object, b: Any, remainder: bool) -> Any:
         """Floor of the quotient of integers, or the remainder with the sign of the divisor; 0 for a divisor of 0."""
@@ -412,12 +462,10 @@ class Arithmetic:
         if isinstance(opened(x), Tup):
             raise Refused("a sign before a tuple")
         x = self.number(x)
-        if x.kind == FLOAT:  # type: ignore[union-attr]
-            return Scalar(FLOAT, self.builder.fsub(Constant(F, -0.0), x.v))  # type: ignore[union-attr]
-        if isinstance(x.kind, Lanes):  # type: ignore[union-attr]
-            zeros = repeated(self.builder, Constant(F, -0.0), x.kind)  # type: ignore[union-attr]
-            return Scalar(x.kind, self.builder.fsub(zeros, x.v))  # type: ignore[union-attr]
-        return Scalar(INT, self.builder.neg(self.cast(x, INT)))
+        if plain_kind(x.kind) == FLOAT:
+            return Scalar(x.kind, self.builder.fsub(self.cast(Known(-0.0), x.kind), x.v))
+        kind = wide_kind(INT, width_of(x))
+        return Scalar(kind, self.builder.neg(self.cast(x, kind)))
 
     def compared(self, name: str, x: Value, y: Value) -> Value:
         """A comparison, by the name of its syntax node."""
@@ -432,18 +480,20 @@ class Arithmetic:
         if isinstance(x, Known) and isinstance(y, Known) and not isinstance(x.it, tuple):
             return Known(bool(getattr(operator, SYMBOLS[name][1])(x.it, y.it)))
         a, b = self.number(x), self.number(y)
-        kinds, symbol, builder = (a.kind, b.kind), SYMBOLS[name][0], self.builder  # type: ignore[union-attr]
-        wide = self.wide(a, b)
-        if wide is not None:
-            test = builder.fcmp_unordered if symbol == "!=" else builder.fcmp_ordered
-            return Scalar(Truths(wide.width), test(symbol, self.cast(a, wide), self.cast(b, wide)))
-        if FLOAT in kinds:
-            test = builder.fcmp_unordered if symbol == "!=" else builder.fcmp_ordered
-            return Scalar(BOOL, test(symbol, self.cast(a, FLOAT), self.cast(b, FLOAT)))
-        return Scalar(BOOL, builder.icmp_signed(symbol, self.cast(a, INT), self.cast(b, INT)))
+        width, symbol, builder = width_of(a, b), SYMBOLS[name][0], self.builder
+        if FLOAT in (plain_kind(a.kind), plain_kind(b.kind)):
+            kind, test = FLOAT, builder.fcmp_unordered if symbol == "!=" else builder.fcmp_ordered
+        else:
+            kind, test = INT, builder.icmp_signed
+        kind = wide_kind(kind, width)
+        return Scalar(wide_kind(BOOL, width), test(symbol, self.cast(a, kind), self.cast(b, kind)))
+
+    def as_truth(self, bits: Any) -> Scalar:
+        """A condition as a value."""
+        return Scalar(Truths(bits.type.count) if isinstance(bits.type, ir.VectorType) else BOOL, bits)
 
     def truth(self, x: Value) -> Any:
-        """Whether a value counts as true: True or False where that is known, else a bit."""
+        """Whether a value counts as true: True or False where that is known, else a bit, or one for each lane."""
         x = opened(x)
         if isinstance(x, Tup):
             return bool(x.parts)
@@ -451,14 +501,11 @@ class Arithmetic:
             if x.it is None or is_number(x.it):
                 return bool(x.it)
             raise Unsupported("the truth of an object")
-        kind = self.number(x).kind  # type: ignore[union-attr]
-        if kind == BOOL:
+        kind = self.number(x).kind
+        if plain_kind(kind) == BOOL:
             return x.v  # type: ignore[union-attr]
-        if kind == INT:
-            return self.builder.icmp_signed("!=", x.v, Constant(I, 0))  # type: ignore[union-attr]
-        if kind == FLOAT:
-            return self.builder.fcmp_unordered("!=", x.v, Constant(F, 0.0))  # type: ignore[union-attr]
-        raise Unsupported("the truth of lanes")
+        test = self.builder.icmp_signed if plain_kind(kind) == INT else self.builder.fcmp_unordered
+        return test("!=", x.v, self.cast(Known(0 if plain_kind(kind) == INT else 0.0), kind))  # type: ignore[union-attr]
 
     # -------------------------------------------------------------- functions of numbers
     def extern(self, name: str, *arguments: object, pure: bool = True) -> Any:
@@ -477,14 +524,14 @@ class Arithmetic:
         best = self.number(values[0])
         for value in values[1:]:
             test = self.truth(self.compared("Lt" if symbol == "<" else "Gt", value, best))
-            best = self.chosen(test, value, best)
+            best = self.number(self.chosen(test, value, best))
         return best
 
     def least(self, values: Any, symbol: str) -> Value:
         """The smallest ("<") or largest (">") of several numbers; of equal ones the first, as Python chooses."""
+        if width_of(*values):
+            return self.least_by_tests(values, symbol)
         best = self.number(values[0])
-        if self.wide(*map(settled, values)) is not None:
-            raise Unsupported("the smallest or largest of lanes; ``where`` chooses among them")
         for value in values[1:]:
             value = self.number(value)
             like = self.common(best, value)
@@ -493,15 +540,29 @@ class Arithmetic:
             best = Scalar(like.kind, self.builder.select(compare(symbol, b, a), b, a))  # type: ignore[union-attr]
         return best
 
-    def of_lanes(self, it: object, x: list[Value]) -> Value:
+    def of_lanes(self, it: Any, x: list[Value]) -> Value:
         """A function of numbers, lane by lane; by one instruction where processors have it."""
-        kind = self.wide(*x)
-        numbers = [self.cast(a, kind) for a in x]
+        width = width_of(*x)
+        wide, wholes, builder = Lanes(width), Wholes(width), self.builder
+        if it is bool:
+            return self.as_truth(self.truth(x[0]))
+        if it in (int, float):
+            kind = wholes if it is int else wide
+            return Scalar(kind, self.cast(x[0], kind))
+        if it in (abs, np.abs) and plain_kind(x[0].kind) != FLOAT:  # type: ignore[union-attr]
+            whole = Scalar(wholes, self.cast(x[0], wholes))
+            return self.chosen(self.truth(self.compared("Lt", whole, Known(0))), self.negative(whole), whole)
+        numbers = [self.cast(a, wide) for a in x]
+        if it in TO_INTEGER:
+            return Scalar(wholes, self.cast(Scalar(wide, each(builder, TO_INTEGER[it], *numbers)), wholes))
+        if it in (math.isnan, np.isnan):
+            return self.as_truth(builder.fcmp_unordered("uno", numbers[0], numbers[0]))
+        if it in (math.isfinite, np.isfinite):
+            zero = builder.fsub(numbers[0], numbers[0])
+            return self.as_truth(builder.fcmp_ordered("ord", zero, zero))
         if it in WIDE and len(x) == WIDE[it][1]:
-            return Scalar(kind, each(self.builder, WIDE[it][0], *numbers))
-        parts = zip(*(parts_of(self.builder, v) for v in numbers), strict=True)
-        found = [self.cast(self.function_of_numbers(it, [Scalar(FLOAT, v) for v in part]), FLOAT) for part in parts]
-        return Scalar(kind, joined(self.builder, found))
+            return Scalar(wide, each(builder, WIDE[it][0], *numbers))
+        return self.each_lane(lambda *lane: self.function_of_numbers(it, list(lane)), *x)
 
     def function_of_numbers(self, it: Any, x: list[Value]) -> Value:
         """A function of plain numbers."""
@@ -510,8 +571,8 @@ class Arithmetic:
     def size(self, x: Value) -> Value:
         """The size of x."""
         x = self.number(x)
-        if x.kind == FLOAT:  # type: ignore[union-attr]
-            return Scalar(FLOAT, self.intrinsic("llvm.fabs.f64", x.v))  # type: ignore[union-attr]
+        if x.kind == FLOAT:
+            return Scalar(FLOAT, self.intrinsic("llvm.fabs.f64", x.v))
         v = self.cast(x, INT)
         below = self.builder.icmp_signed("<", v, Constant(I, 0))
         return Scalar(INT, self.builder.select(below, self.builder.neg(v), v))
