@@ -79,37 +79,17 @@ def python_bridge(function, numbers):
     if config.DISABLE_JIT:
         return function
 
-    if numbers == 1:
+    kind, given = types.float64, function
+    if numbers in (3, 6):
+        kind = types.UniTuple(types.float64, numbers)
+    elif numbers != 1:
+        kind, given = types.float64[::1], lambda *arguments: np.array(function(*arguments))
 
-        @njit
-        def bridge(*arguments):
-            with objmode(result="float64"):
-                result = function(*arguments)
-            return result
-
-    elif numbers == 3:
-
-        @njit
-        def bridge(*arguments):
-            with objmode(result="UniTuple(float64, 3)"):
-                result = function(*arguments)
-            return result
-
-    elif numbers == 6:
-
-        @njit
-        def bridge(*arguments):
-            with objmode(result="UniTuple(float64, 6)"):
-                result = function(*arguments)
-            return result
-
-    else:
-
-        @njit
-        def bridge(*arguments):
-            with objmode(result="float64[::1]"):
-                result = np.array(function(*arguments))
-            return result
+    @njit
+    def bridge(*arguments):
+        with objmode(result=kind):
+            result = given(*arguments)
+        return result
 
     return bridge
 
