@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -185,6 +186,70 @@ def test_a_request_is_checked_once_and_the_start_each_time(monkeypatch):
     ph.integrate(orbit, "v2", step=0.1, steps=2, position=(1, 0, 0), velocity=(0, 1, 0))
     with pytest.raises(ph.errors.InvalidInput, match="velocity is missing"):
         ph.integrate(orbit, "v2", step=0.1, steps=2, position=(1, 0, 0))
+
+
+TWICE = {
+    "top": (lambda: ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0), "v2", {"angular_velocity": (0, 0.1, 5)}),
+    "body": (lambda: ph.free_body(TENSOR), "s6_10/mr6", {"angular_velocity": (0.2, 0.1, 1.0)}),
+    "implicit": (lambda: ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0), "mkrk:gauss4", {"angular_velocity": (0, 0.1, 5)}),
+    "processed": (lambda: ph.particle(2.0, stiffness=1.0), "rkn6_14a", {"position": (1.1, 0, 0)}),
+    "time transformed": (lambda: ph.orbit(1.0), "reversible:v2", {"position": (1, 0, 0), "velocity": (0, 1.1, 0)}),
+    "ground": (lambda: ph.orbit(1.0, surface=0.5), "v2", {"position": (1, 0, 0), "velocity": (0, 1.0, 0)}),
+    "heat": (lambda: ph.free_body((1, 2, 3)), ph.methods.baoab(temperature=1.0, friction=1.0, seed=3), {}),
+}  # fmt: skip
+
+
+@each("name", TWICE)
+def test_a_run_like_others_has_the_bits_of_one_alone(name):
+    """The third run of a kind is taken on the arrays of the second, where nothing else depends on it."""
+    build, method, start = TWICE[name]
+    system, kept = build(), []
+    starts = [{word: tuple(x * factor for x in value) for word, value in start.items()} for factor in (1, 0.9, 1.2, 1)]
+    for given in starts:
+        ds = ph.integrate(system, method, step=0.01, steps=7, **given)
+        alone = ph.integrate(build(), method, step=0.01, steps=7, **given)
+        assert ds.identical(alone) and ds.attrs == alone.attrs
+        kept.append((ds, ds.copy(deep=True)))
+    assert all(ds.identical(before) for ds, before in kept)
+
+
+def test_runs_of_one_kind_do_not_meet_in_threads_or_after_a_failure():
+    system, spins = ph.free_body((1, 2, 3)), np.linspace(0.1, 2.0, 40)
+
+    def run(spin, of=system):
+        return ph.integrate(
+            of, "trapm", step=0.01, steps=300, angular_velocity=(spin, 0.1, 0.2)
+        ).angular_momentum.values
+
+    alone = [run(spin, ph.free_body((1, 2, 3))) for spin in spins]
+    with ThreadPoolExecutor(4) as pool:
+        assert all(map(np.array_equal, pool.map(run, spins), alone))
+    with pytest.raises(ph.errors.StepTooLarge):
+        run(1e5)
+    assert np.array_equal(run(spins[3]), alone[3])
+
+
+@counting
+def test_a_call_visits_few_files_before_its_loop():
+    """At most 150 functions in 15 files, of a system that has been run before."""
+    found, on = set(), []
+
+    def visit(frame, event, _):
+        code = frame.f_code
+        if event == "call" and on and "polhode" in code.co_filename:
+            if code.co_qualname == "Integrator.march":
+                on.clear()
+            found.add((code.co_filename, code.co_qualname))
+
+    for _ in range(3):
+        found.clear()
+        on.append(1)
+        sys.setprofile(visit)
+        try:
+            ph.integrate(TOP, "v2", step=0.01, steps=10, angular_velocity=(0, 0.1, 5))
+        finally:
+            sys.setprofile(None)
+    assert len({file for file, _ in found}) <= 15 and len(found) <= 150
 
 
 def test_a_method_by_name_is_made_once(monkeypatch):

@@ -51,6 +51,8 @@ BETWEEN_LOOKS = 2.0
 """Seconds between looks at the energy of a run that could blow up."""
 RUNS = {FixedStep: Run, Tolerance: AdaptiveRun, TimeTransformed: TimeTransformedRun}
 """Which run takes which steps."""
+ORBITS = {"central_gravity", "mutual_gravity"}
+"""What systems provide whose steps are compared with orbits."""
 UNSAID = Tolerance(1e-10)
 """How steps are chosen where nothing is said of them, and of the method."""
 
@@ -245,6 +247,10 @@ def rerun(
     return carry_out(request.on(threads), progress)
 
 
+def silent(progress: Progress) -> None:
+    """Report nothing."""
+
+
 @contextlib.contextmanager
 def reporting(progress: Any, counted: str) -> Iterator[Callable[[Progress], None]]:
     """What is told how far something is, as ``progress=`` says; a display of its own for True."""
@@ -321,7 +327,8 @@ def carry_out(
         with Display() as display:
             return carry_out(request, display, store)
     progress = None if progress is False else progress
-    report_progress, total, derivatives = teller(progress, "progress", "True or a function"), request.total, None
+    report_progress = silent if progress is None else teller(progress, "progress", "True or a function")
+    total, derivatives = request.total, None
     try:
         with contextlib.nullcontext() if store is None else store:
             if request.tangent is not None:
@@ -337,11 +344,11 @@ def carry_out(
             report_progress(Progress(0, total, 0.0, "preparing"))
             compiling = lambda: report_progress(Progress(0, total, 0.0, "compiling"))  # noqa: E731
             with contextlib.nullcontext() if progress is None else jit.watched(compiling):
-                run = RUNS[type(request.steps)](request)
+                run = RUNS[type(request.steps)].of(request)
                 potential = request.system.compiled_potential(run.t0, run.start)
                 if store is not None:
                     store.join(run, record, potential)
-            coarse = coarse_orbit(run) if run.guard else ""
+            coarse = coarse_orbit(run) if run.guard and not ORBITS.isdisjoint(request.system.provides) else ""
             if coarse:
                 warn(coarse, CoarseStepWarning)
             ds = _to_the_end(run, record, potential, store, report_progress)
@@ -410,6 +417,7 @@ def _to_the_end(
                 error = error or refused
         if store is None:
             ds = finish(run, potential, record, error, stopped)
+            run.keep()
         else:
             ds = store.finish(potential, error, stopped)
         if watch.pressed:  # since the last look

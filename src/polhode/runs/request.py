@@ -19,7 +19,7 @@ from polhode.arguments import UNKNOWN, Array, choice, has_quantity, in_unit, num
 from polhode.arguments.recorded import plain
 from polhode.errors import InvalidInput, OldNameWarning, PolhodeError, unknown_name, warn
 from polhode.kernel import layout as L
-from polhode.methods import MethodSpec, method as find_method
+from polhode.methods import METHODS, MethodSpec, method as find_method
 from polhode.runs import rows
 from polhode.runs.event_detection import check_span
 from polhode.runs.initial_state import (
@@ -250,7 +250,7 @@ class Request:
     def from_another(self, state: Array) -> Request:
         """The same run from another state."""
         made = replace(self, state=state)
-        made.__dict__["_around"] = self._around
+        made.__dict__.update(_around=self._around, idle=self.__dict__.setdefault("idle", []))
         return made
 
     @classmethod
@@ -305,7 +305,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any]) -> Request:
     key = _key_of(method, given)
     if key is not None:
         before, request = system.__dict__.get("_request", (None, None))
-        if before == key and find_method(method or system.recommended) == request.method:
+        if before == key and _is_still(request.method, method or system.recommended):
             begun = _state_of_one_body(request, system.alone, "central_gravity" in system.provides, given)
             if begun is not None:
                 return request.from_another(begun)  # type: ignore[no-any-return]
@@ -417,6 +417,11 @@ def with_options(
 def sequence_of(method: Any) -> Any:
     """The sequence of Euler angles that a method is given with as an option by name."""
     return method.options.get("sequence") if isinstance(method, MethodSpec) else None
+
+
+def _is_still(chosen: MethodSpec, method: Any) -> bool:
+    """Whether a method is what its string means, which changes where another row gets its name."""
+    return dict.get(METHODS, chosen.method.name) is chosen.method or bool(find_method(method) == chosen)
 
 
 COUNTED, SIZED = (int, type(None)), (float, int, type(None))

@@ -96,7 +96,27 @@ class Run:
         self.system.set_switches(self.integrator.parameters, self.t0, self.direction)
         self.show_times()
         self.event_detection.watch(self.integrator, self.t0, self.start)
+        self.at_start = self.step_info.copy(), self.integrator.parameters.copy()
         self.set_out()
+
+    @classmethod
+    def of(cls, request: Request) -> Run:
+        """A run; one that has ended, of an earlier request that differs in the state alone, is taken again."""
+        try:
+            run: Run = request.__dict__["idle"].pop()  # one call, so that no two threads take the same
+        except LookupError:  # none, or the first request of its kind
+            return cls(request)
+        run.request, run.start, run.done, run.seconds = request, request.state.copy(), 0, 0.0
+        run.y[:] = run.start
+        run.step_info[:], run.integrator.parameters[:] = run.at_start
+        return run
+
+    def keep(self) -> None:
+        """Let another request like this one have the run, which is over, where it depends on nothing but its arrays."""
+        system, idle = self.system, self.request.__dict__.get("idle")
+        cut = system.switches or system.impulses or system.watched or system.sampled or system.ground
+        if idle is not None and type(self) is Run and not (cut or system.functions or system.memory):
+            idle.append(self)
 
     def set_out(self) -> None:
         """Get ready for the first step."""
