@@ -105,6 +105,9 @@ if "POLHODE_CACHE_DIR" not in os.environ:
     _KERNELS.chmod(0o700)  # whatever the umask: code is loaded from there
     os.environ["POLHODE_CACHE_DIR"] = str(_KERNELS)
 
+# Where Python is told to keep no bytecode, each of many children would translate all sources again, for two seconds.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 
 @pytest.fixture(autouse=True)
 def registries():

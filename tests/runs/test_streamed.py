@@ -226,14 +226,15 @@ while time.monotonic() < end and (not seen or seen[-1] < int(sys.argv[2])):
                 seen.append(n)
                 print(n, flush=True)
     except FileNotFoundError:
-        time.sleep(0.01)
+        pass
+    time.sleep(0.05)
 """
 
 
 def test_another_process_reads_while_it_grows(path, small):
     """It sees whole rows only, and more of them as the run goes on."""
     reader = None
-    steps, marks = 2000, []
+    steps, marks = 1000, []
 
     def tell(progress):
         nonlocal reader
@@ -246,7 +247,7 @@ def test_another_process_reads_while_it_grows(path, small):
     ph.integrate(top(), "trapm", step=0.01, steps=steps, **START, store=path, progress=tell)
     marks += map(int, reader.stdout.read().split())
     reader.stdout.close()
-    assert reader.wait(timeout=90) == 0 and marks[0] < 1000 and marks[-1] == steps + 1 and len(marks) > 3
+    assert reader.wait(timeout=90) == 0 and marks[0] < 500 and marks[-1] == steps + 1 and len(marks) > 3
 
 
 MEMORY = """
@@ -273,8 +274,8 @@ def memory_of(folder, steps):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_does_not_grow_with_the_rows(tmp_path):
-    few, many = memory_of(tmp_path / "few", 200_000), memory_of(tmp_path / "many", 1_000_000)
-    assert many < 300.0 and many < few + 15.0  # in memory the rows alone would take 280 MB
+    few, many = memory_of(tmp_path / "few", 100_000), memory_of(tmp_path / "many", 400_000)
+    assert many < 300.0 and many < few + 15.0  # in memory the rows alone would take 80 MB more
 
 
 @pytest.mark.full

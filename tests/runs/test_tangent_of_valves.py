@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from itertools import pairwise
 
 import numpy as np
@@ -12,8 +13,16 @@ from scipy.integrate import solve_ivp
 import polhode as ph
 from each import each
 from polhode.kernel import jit
+from polhode.runs.tangent import transition
 
 pytestmark = pytest.mark.skipif(jit.disabled(), reason="derivatives need compiled kernels")
+
+
+@pytest.fixture(autouse=True)
+def all_at_once(monkeypatch):
+    """The 27 columns of these runs in one kernel, where there are two otherwise."""
+    monkeypatch.setattr(transition, "MOST_AT_ONCE", 28)
+
 
 MOMENTS = np.array([30.0, 35.0, 40.0])
 FORCES, PLACES = [(1, 0, 0), (-1, 0, 0), (0, 1, 0)], [(0, -0.8, 0), (0, -0.8, 0), (0, 0, 0.6)]
@@ -30,13 +39,15 @@ def shares(q, omega, gains):
 
 
 def law(t, position, velocity, q, omega, parameters, states):
-    return shares(q, omega, parameters)
+    wanted = shares(q, omega, parameters)
+    return wanted[0] + parameters[3], wanted[1] + parameters[4], wanted[2] + parameters[5]
 
 
-def craft(gains=(12.0, 5.0, 2.0), controller=law, **words):
+def craft(gains=(12.0, 5.0, 2.0), given=(0.0, 0.0, 0.0), **words):
+    """Valves that open as three gains command and by given shares beside."""
     jets = ph.systems.pulsed_thrusters(0.2, FORCES, every=0.5, positions=PLACES, min_on_time=0.02, **words)
-    return ph.spacecraft(MOMENTS, ph.planets.EARTH.mu, 100.0, pulsed_thrusters=jets, parameters=list(gains),
-                         controllers=[ph.controller(controller, every=0.5, sets="thruster_command")])  # fmt: skip
+    return ph.spacecraft(MOMENTS, ph.planets.EARTH.mu, 100.0, pulsed_thrusters=jets, parameters=[*gains, *given],
+                         controllers=[ph.controller(law, every=0.5, sets="thruster_command")])  # fmt: skip
 
 
 def run(method, step=0.25, gains=(12.0, 5.0, 2.0), **words):
@@ -81,6 +92,7 @@ def test_the_matrix_is_that_of_differences(method, step):
         assert_allclose(matrix[6:, j], found[6:], rtol=1e-6, atol=1e-7 * abs(matrix[6:, j]).max())
 
 
+@functools.cache
 def dop853(spin, gains):
     """Spin at the end by equations of motion written here, from one time at which a valve moves to the next."""
 
@@ -120,8 +132,8 @@ def test_the_derivative_is_that_of_the_motion(method):
 
         def moved(s, along=along, name=name):
             if name.startswith("angular"):
-                return size * dop853(spin + s * along / MOMENTS, gains)
-            return size * dop853(spin, gains + s * along)
+                return size * dop853(tuple(spin + s * along / MOMENTS), tuple(gains))
+            return size * dop853(tuple(spin), tuple(gains + s * along))
 
         d = 4e-3
         found = (8.0 * (moved(d) - moved(-d)) - moved(2 * d) + moved(-2 * d)) / (12.0 * d)
@@ -132,8 +144,9 @@ def of_sum(bus, gains):
     return {"thruster_command": np.array(shares(bus.attitude, bus.angular_velocity, gains))}
 
 
-def given(t, position, velocity, q, omega, parameters, states):
-    return parameters[0], parameters[1], parameters[2]
+def opened(first, second):
+    """Valves of given shares alone; the third has 1.0 in all."""
+    return craft((0.0, 0.0, 0.0), (first, second, 0.7))
 
 
 @each("method", ["v2", "v2/kepler", "mkrk:cv8", "mkrk:gauss4", "taylor"])
@@ -142,15 +155,15 @@ def test_valves_that_close_at_once_have_their_own_derivatives(method):
     slopes, by its error, where the first closes before the second and where it does so behind it."""
     steps = STEPS if method == "taylor" else {"step": 0.5}
     words = {"t_end": 1.0, **LOW, **START, **steps}
-    ds = ph.integrate(craft((0.4, 0.4, 1.0), given), method, tangent=["parameters"], **words)
-    by = ds.state_transition.sel(column=[f"parameters.{k}" for k in range(3)])
+    names = [f"parameters.{k}" for k in (3, 4, 5)]
+    ds = ph.integrate(opened(0.4, 0.4), method, tangent=names, **words)
+    by = ds.state_transition.sel(column=names)
     fired = by.sel(row=[f"thruster_fired.{k}" for k in range(3)]).values[-1]
     assert_allclose(fired, np.diag([1.0, 1.0, 0.0]), atol=1e-12)
     matrix = by.sel(row=ROWS[:9]).values[-1]
     for k in range(2):
         d = (-1e-3, 1e-3)[k]
-        here, one, two = (read(ph.integrate(craft(tuple(np.array((0.4, 0.4, 1.0)) + s * d * np.eye(3)[k]), given),
-                                            method, **words)) for s in (0, 1, 2))  # fmt: skip
+        here, one, two = (read(ph.integrate(opened(*(0.4 + s * d * np.eye(2)[k])), method, **words)) for s in range(3))
         found = (4.0 * one - two - 3.0 * here) / (2.0 * d)
         assert_allclose(matrix[3:6, k], found[3:6], atol=2e-6)  # round-off of momenta of 7e5
         assert_allclose(matrix[6:, k], found[6:9], rtol=1e-6, atol=1e-9)
@@ -168,7 +181,7 @@ def test_gradients_and_growth_know_them():
         return rows.angular_velocity[2]
 
     words = {"step": 0.25, "t_end": END, **LOW, **START}
-    found = ph.gradient(spin, craft(), "mkrk:cv8", wrt=["parameters"], **words)
+    found = ph.gradient(spin, craft(), "mkrk:cv8", wrt=[f"parameters.{k}" for k in range(3)], **words)
     for k, by in enumerate(found.flat()):
         ends = [run("mkrk:cv8", gains=tuple(np.array((12.0, 5.0, 2.0)) + s * 1e-4 * np.eye(3)[k])) for s in (1, -1)]
         differences = float(ends[0].angular_velocity[-1, 2] - ends[1].angular_velocity[-1, 2]) / 2e-4

@@ -1,11 +1,10 @@
-"""Where the texts of a figure are: those that are really drawn, and which of them meet or leave the figure."""
+"""Where the texts of a figure are: those that would really be drawn, and which of them meet or leave the figure."""
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 
 def drawn_texts(figure):
-    """(text, box in pixels) of every text that a figure draws: ticks out of view and hidden axes draw none."""
+    """(text, box in pixels) of every text that a figure would draw: ticks out of view and hidden axes draw none."""
     found, original = [], Text.draw
 
     def draw(self, renderer):
@@ -15,7 +14,7 @@ def drawn_texts(figure):
 
     Text.draw = draw
     try:
-        figure.draw(FigureCanvasAgg(figure).get_renderer())
+        figure.draw_without_rendering()
     finally:
         Text.draw = original
     return [(text, box) for text, box in found if box.width > 0.0 and box.height > 0.0]

@@ -212,8 +212,9 @@ def in_a_helper(t, x, v, p):
 OUTSIDE = (written_to, parameter, from_the_end, of_a_slice, of_a_tuple, of_an_array, in_a_helper)
 
 
-@each("compiler", ["", "numba"])
-@each("force", OUTSIDE, ids=lambda f: f.__name__)
+@each(("force", "compiler"), [*((force, "") for force in OUTSIDE), (written_to, "numba"), (in_a_helper, "numba"),
+                              *(pytest.param(force, "numba", marks=pytest.mark.full) for force in OUTSIDE[1:-1])],
+      ids=lambda one: getattr(one, "__name__", one))  # fmt: skip
 def test_an_index_outside_is_the_users_own_index_error(force, compiler, monkeypatch):
     monkeypatch.setenv(direct.FORCED, compiler)
     of_users._kept.clear()
