@@ -344,7 +344,11 @@ def carry_out(
             report_progress(Progress(0, total, 0.0, "preparing"))
             compiling = lambda: report_progress(Progress(0, total, 0.0, "compiling"))  # noqa: E731
             with contextlib.nullcontext() if progress is None else jit.watched(compiling):
-                run = RUNS[type(request.steps)].of(request)
+                try:
+                    run = request.__dict__["idle"].pop()  # one call, so that no two threads take the same
+                    run.restart(request)
+                except LookupError:  # none, or the first request of its kind
+                    run = RUNS[type(request.steps)](request)
                 potential = request.system.compiled_potential(run.t0, run.start)
                 if store is not None:
                     store.join(run, record, potential)

@@ -99,17 +99,11 @@ class Run:
         self.at_start = self.step_info.copy(), self.integrator.parameters.copy()
         self.set_out()
 
-    @classmethod
-    def of(cls, request: Request) -> Run:
-        """A run; one that has ended, of an earlier request that differs in the state alone, is taken again."""
-        try:
-            run: Run = request.__dict__["idle"].pop()  # one call, so that no two threads take the same
-        except LookupError:  # none, or the first request of its kind
-            return cls(request)
-        run.request, run.start, run.done, run.seconds = request, request.state.copy(), 0, 0.0
-        run.y[:] = run.start
-        run.step_info[:], run.integrator.parameters[:] = run.at_start
-        return run
+    def restart(self, request: Request) -> None:
+        """Begin anew, by a request that differs from the one before in the state alone."""
+        self.request, self.start, self.done, self.seconds = request, request.state.copy(), 0, 0.0
+        self.y[:] = self.start
+        self.step_info[:], self.integrator.parameters[:] = self.at_start
 
     def keep(self) -> None:
         """Let another request like this one have the run, which is over, where it depends on nothing but its arrays."""
