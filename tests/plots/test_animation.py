@@ -131,9 +131,9 @@ def test_a_film_of_150_frames_is_small(top, tmp_path):
 
 # ------------------------------------------------------------------ frames
 def test_frames_lie_between_rows_and_turn_evenly(body):
-    frames = frames_of(body, 6.0, 30, None, 0, 1000)
+    frames = frames_of(body, 6.0, 30, None, 1000)
     assert len(frames.times) == 180 and frames.times[0] == 0.0 and frames.times[-1] == pytest.approx(20.0)
-    R = attitudes(body, frames, 0)
+    R = attitudes(body, frames)
     exact, _ = ph.free_motion((1, 2, 3), (0.01, 2, 0.01), frames.times)
     between = ph.rotation.angle_between(ph.rotation.quaternion_from_matrix(R), exact)
     assert np.max(between) < 2e-3  # of a turn of 0.05 rad from row to row
@@ -141,26 +141,26 @@ def test_frames_lie_between_rows_and_turn_evenly(body):
 
 
 def test_a_body_that_turns_fast_is_shown_from_the_beginning(top):
-    frames = frames_of(top, None, 30, None, 0, 1000)
+    frames = frames_of(top, None, 30, None, 1000)
     turned = 50.0 * np.diff(frames.times)
     assert turned.max() <= 1.05 * FASTEST and "up to t = 1.6" in frames.notes[0]
-    shown = frames_of(top, None, 30, 20.0 / 3.0, 0, 1000)
+    shown = frames_of(top, None, 30, 20.0 / 3.0, 1000)
     assert len(shown.times) == 90 and shown.times[-1] == pytest.approx(20.0)
     assert "degrees from frame to frame" in shown.notes[0]
 
 
 def test_coarse_rows_are_shown_as_they_are_and_the_viewer_is_told(top):
     rows = top.isel(time=slice(None, None, 10))
-    frames = frames_of(rows, None, 30, None, 0, 1000)
+    frames = frames_of(rows, None, 30, None, 1000)
     assert "rows are coarse" in frames.notes[0] and "nearest row" in frames.notes[0]
-    q = ph.rotation.quaternion_from_matrix(attitudes(rows, frames, 0))
+    q = ph.rotation.quaternion_from_matrix(attitudes(rows, frames))
     near = rows.attitude.values[frames.near]
     assert np.max(ph.rotation.angle_between(q, near)) < 1e-7
 
 
 def test_an_orbit_is_a_smooth_curve_between_rows(craft):
     coarse = craft.isel(time=slice(None, None, 4))
-    frames = frames_of(coarse, 6.0, 30, None, 0, 1000)
+    frames = frames_of(coarse, 6.0, 30, None, 1000)
     r = positions(coarse, frames)[:, 0]
     fine = np.array([np.interp(frames.times, craft.time, craft.position[:, k]) for k in range(3)]).T
     assert np.linalg.norm(r - fine, axis=1).max() < 3e-3 * 7e6
@@ -168,7 +168,7 @@ def test_an_orbit_is_a_smooth_curve_between_rows(craft):
 
 def test_a_run_backwards_is_shown_in_its_order(tmp_path):
     ds = ph.integrate(ph.free_body((1, 2, 3)), step=0.05, t_end=-2.0, angular_momentum=(0.01, 2, 0.01))
-    frames = frames_of(ds, 1.0, 10, None, 0, 100)
+    frames = frames_of(ds, 1.0, 10, None, 100)
     assert frames.times[0] == 0.0 and frames.times[-1] == pytest.approx(-2.0) and "backwards" in frames.notes[0]
     assert ph.plots.animate(ds, tmp_path / "back.gif", seconds=0.3, fps=10, size=(380, 234)).frames == 3
 
@@ -176,11 +176,11 @@ def test_a_run_backwards_is_shown_in_its_order(tmp_path):
 def test_rows_that_are_not_finite_end_the_film(body):
     broken = body.copy(deep=True)
     broken.attitude[100:] = np.nan
-    frames = frames_of(broken, 6.0, 30, None, 0, 1000)
+    frames = frames_of(broken, 6.0, 30, None, 1000)
     assert frames.times[-1] == pytest.approx(4.95) and "not finite" in frames.notes[0]
     broken.attitude[1:] = np.nan
     with pytest.raises(InvalidInput, match="row 1 of this trajectory is not finite"):
-        frames_of(broken, 1.0, 10, None, 0, 100)
+        frames_of(broken, 1.0, 10, None, 100)
 
 
 @each(("options", "words"), [

@@ -20,6 +20,7 @@ from polhode.errors import InvalidInput, answering, shown
 from polhode.lazy_packages import matplotlib, xr
 from polhode.plots import film_files, moving_panels, style
 from polhode.plots.film_frames import Frames, frames_of
+from polhode.plots.shown import Shown
 from polhode.plots.style import Artist, Axes, Figure
 from polhode.trajectory.schema import trajectory
 
@@ -144,7 +145,7 @@ def animate(
     chosen = moving_panels.usual_panels(ds) if panels is None else moving_panels.checked_panels(ds, panels)
     choice(frame, "frame", ("space", "body"))
     choice(shape, "shape", ("solid", "ellipsoid"))
-    frames = frames_of(ds, _positive(seconds, "seconds"), many, _positive(speed, "speed"), 0, MOST_FRAMES)
+    frames = frames_of(ds, _positive(seconds, "seconds"), many, _positive(speed, "speed"), MOST_FRAMES)
     pixels = _size(size, sum(name != "energy" for name in chosen))
     if progress is True:
         with Display() as display:
@@ -243,7 +244,7 @@ def picture_of(
     dots = max(40.0, dots)
     figure = Figure(figsize=(pixels[0] / dots, pixels[1] / dots), dpi=dots)
     FigureCanvasAgg(figure)
-    wide, high = figure.get_size_inches()
+    run, (wide, high) = Shown(ds), figure.get_size_inches()
     factor, unit = _clock(ds, frames)
     head, foot = 0.52 / high, (0.98 / high if "energy" in panels else 0.10 / high)
     pictures = [name for name in panels if name != "energy"]
@@ -253,15 +254,15 @@ def picture_of(
     for k, name in enumerate(pictures):
         axes = figure.add_axes((pad + k * each, foot, each - pad / 2, 1.0 - head - foot))
         if name == "body":
-            shows.append(moving_panels.draw_body(axes, ds, frames, 0, shape, frame))
+            shows.append(moving_panels.draw_body(axes, run, frames, shape, frame))
         else:
             make = {"polhode": moving_panels.draw_polhode, "orbit": moving_panels.draw_orbit,
                     "cell": moving_panels.draw_cell}[name]  # fmt: skip
-            shows.append(make(axes, ds, frames, 0))
+            shows.append(make(axes, run, frames))
     if "energy" in panels:
         height = 0.40 / high if pictures else 1.0 - head - 0.6 / high
         axes = figure.add_axes((0.62 / wide, 0.36 / high, 1.0 - 0.85 / wide, height))
-        shows.append(moving_panels.draw_energy(axes, ds, frames, 0, factor, unit))
+        shows.append(moving_panels.draw_energy(axes, run, frames, factor, unit))
     attrs = ds.attrs
     titled = str(attrs["title"]) if "scenario" in attrs and attrs.get("title") else ""
     what = titled or f"{attrs.get('system', 'trajectory')}, {str(attrs.get('method', '')).partition(':')[0]}".rstrip(

@@ -169,13 +169,13 @@ def line(axes: Axes, times: Array, values: Array, colour: str, rows: int, **how:
 
 
 def curves(
-    axes: Axes, shown: Shown, values: Array, labels: Sequence[tuple[str, str]], units: str,
-    *, times: Array | None = None, limit: float | None = None, whole: bool = False, gaps: Mask | None = None,
-    turns: bool = False,
-) -> str:  # fmt: skip
-    """Draw components along time, labelled at the right end; returns a note on what part of the run they are."""
-    times = shown.times if times is None else times
+    axes: Axes, shown: Shown, words: str, values: Array, labels: Sequence[tuple[str, str]], units: str,
+    *, whole: bool = False, gaps: Mask | None = None, turns: bool = False, notes: Sequence[str] = (),
+) -> None:  # fmt: skip
+    """Draw components along time, labelled at the right end, and a title with notes, which say what part of the run is
+    drawn."""
     n = len(values)
+    times = shown.times if n == shown.count else shown.thin.times
     rows = n if whole else opening(values)
     part = values[:rows]
     finite = np.abs(part[np.isfinite(part)])
@@ -193,22 +193,23 @@ def curves(
             chosen = extremes(part[:, k])
             line(axes, times[chosen], part[chosen, k], colour, rows)
     time_axis(axes, shown, times[:rows])
-    notes = [] if rows == n else [f"the beginning, to t = {times[rows - 1]:.3g} of {times[-1]:.6g}"]
-    notes += ["dots: rows are too far apart for a line"] if broken else []
+    said = [] if rows == n else [f"the beginning, to t = {times[rows - 1]:.3g} of {times[-1]:.6g}"]
+    said += ["dots: rows are too far apart for a line"] if broken else []
     if finite.size:
-        low, high = float(np.nanmin(_finite(part))), float(np.nanmax(_finite(part)))
+        some = part[np.isfinite(part)]
+        low, high = float(some.min()), float(some.max())
         size = max(abs(low), abs(high))
-        if limit is not None:
-            axes.set_ylim(-limit, limit)
+        if units == "component":  # of a quaternion
+            axes.set_ylim(-1.08, 1.08)
         elif turns and size > 100.0:
             axes.set_ylim(-190.0, 190.0)
             axes.set_yticks((-180, -90, 0, 90, 180))
         elif high - low <= max(STILL * size, STILL if unit == "deg" else 0.0):
-            axes.set_ylim(*_around(low, high, unit == "deg"))
-            notes += [
-                "constant"
-                + (f" within {style.scientific((high - low) / size)}" if high > low and unit != "deg" else "")
-            ]
+            middle = 0.5 * (low + high)  # limits about a constant: a thousandth of it, of zero 1
+            room = max(1e-3 * abs(middle), 0.01 if unit == "deg" else 0.0) or 1.0
+            axes.set_ylim(middle - room, middle + room)
+            within = f" within {style.scientific((high - low) / size)}" if high > low and unit != "deg" else ""
+            said.append(f"constant{within}")
         else:
             room = 0.06 * (high - low)
             axes.set_ylim(low - room, high + room)
@@ -218,32 +219,17 @@ def curves(
     else:
         exponent = 0
     axes.set_ylabel(label(unit, exponent))
-    ends = [(_last(part[:, k]), text, colour) for k, (text, colour) in enumerate(labels) if text]
+    known = [values[np.isfinite(values)] for values in part.T]
+    ends = [(float(known[k][-1]) if known[k].size else np.nan, text, colour)
+            for k, (text, colour) in enumerate(labels) if text]  # fmt: skip
     style.label_ends(axes, [end for end in ends if np.isfinite(end[0])])
-    return "; ".join(notes)
+    title(axes, words, "; ".join(part for part in (*notes, *said) if part))
 
 
 def label(unit: str, exponent: int = 0) -> str:
     """The label of an axis: a power of ten and units."""
     alone = "" if unit in ("", "1") else style.pretty_units(unit)
     return " ".join(part for part in (style.power(exponent), alone) if part)
-
-
-def _finite(values: Array) -> Array:
-    return np.where(np.isfinite(values), values, np.nan)
-
-
-def _last(values: Array) -> float:
-    """The last finite value."""
-    finite = np.flatnonzero(np.isfinite(values))
-    return float(values[finite[-1]]) if finite.size else float("nan")
-
-
-def _around(low: float, high: float, angles: bool) -> tuple[float, float]:
-    """Limits about a constant: a thousandth of it, of angles at least a hundredth of a degree; of zero, 1."""
-    middle = 0.5 * (low + high)
-    room = max(1e-3 * abs(middle), 0.01 if angles else 0.0) or 1.0
-    return middle - room, middle + room
 
 
 MOST_CUT = 20_000

@@ -72,12 +72,12 @@ def usable_rows(ds: xr.Dataset) -> tuple[Array, list[str]]:
 
 
 def frames_of(
-    ds: xr.Dataset, seconds: float | None, fps: int, speed: float | None, body: int, most: int
+    ds: xr.Dataset, seconds: float | None, fps: int, speed: float | None, most: int
 ) -> Frames:  # fmt: skip
     """Choose the frames of a film."""
     times, notes = usable_rows(ds)
     span = abs(times[-1] - times[0])
-    turns = turns_of(ds, len(times), times, body)
+    turns = turns_of(ds, len(times), times)
     shown = span
     if speed is not None:
         shown = min(span, speed * seconds) if seconds is not None else span
@@ -122,33 +122,33 @@ def frames_of(
     return Frames(signed, row, near, share, times, fps, notes)
 
 
-def of_body(ds: xr.Dataset, name: str, body: int, rows: int) -> Array:
-    """Values of one body, the first ``rows`` rows; InvalidInput where squares overflow."""
+def of_body(ds: xr.Dataset, name: str, rows: int) -> Array:
+    """Values of the first body, the first ``rows`` rows; InvalidInput where squares overflow."""
     variable = ds[name]
     if "body" in variable.dims:
-        variable = variable.isel(body=body)
+        variable = variable.isel(body=0)
     values = np.asarray(variable.values, dtype=float)[:rows]
     squares(values[np.isfinite(values)], name)
     return values
 
 
-def turns_of(ds: xr.Dataset, rows: int, times: Array, body: int) -> Array | None:
+def turns_of(ds: xr.Dataset, rows: int, times: Array) -> Array | None:
     """By how much a body turns from row to row (rad), by attitudes and by angular velocities; None if it has none."""
     if "attitude" not in ds or ("body" in ds["attitude"].dims and ds.sizes["body"] > 1 and "temperature" in ds):
         return None
-    q = of_body(ds, "attitude", body, rows)
+    q = of_body(ds, "attitude", rows)
     turned = np.asarray(rotation.angle_between(q[:-1], q[1:]))
     if "angular_velocity" in ds:
-        rate = np.linalg.norm(of_body(ds, "angular_velocity", body, rows), axis=1)
+        rate = np.linalg.norm(of_body(ds, "angular_velocity", rows), axis=1)
         turned = np.maximum(turned, np.minimum(rate[1:], rate[:-1]) * np.abs(np.diff(times)))
     return turned
 
 
-def attitudes(ds: xr.Dataset, frames: Frames, body: int) -> Array:
+def attitudes(ds: xr.Dataset, frames: Frames) -> Array:
     """Matrices (F, 3, 3) of the attitudes, body to space: along the shortest turn between rows that are close."""
     n = len(frames.row_times)
-    q = of_body(ds, "attitude", body, n)
-    turned = turns_of(ds, n, frames.row_times, body)
+    q = of_body(ds, "attitude", n)
+    turned = turns_of(ds, n, frames.row_times)
     if turned is None:
         turned = np.asarray(rotation.angle_between(q[:-1], q[1:]))
     after = np.minimum(frames.row + 1, n - 1)
@@ -165,9 +165,9 @@ def attitudes(ds: xr.Dataset, frames: Frames, body: int) -> Array:
     return np.asarray(rotation.matrix_from_quaternion(chosen / np.linalg.norm(chosen, axis=1, keepdims=True)))
 
 
-def directions(ds: xr.Dataset, name: str, frames: Frames, body: int) -> Array:
+def directions(ds: xr.Dataset, name: str, frames: Frames) -> Array:
     """A vector variable at the frames (F, 3): linear between rows whose directions are close, else of the nearest."""
-    values = of_body(ds, name, body, len(frames.row_times))
+    values = of_body(ds, name, len(frames.row_times))
     size = np.linalg.norm(values, axis=1)
     far = np.linalg.norm(np.diff(values, axis=0), axis=1) > CLOSE * np.maximum(size[1:], size[:-1])
     return np.where(np.append(far, False)[frames.row][:, None], values[frames.near], frames.at(values))

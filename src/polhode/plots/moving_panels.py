@@ -16,8 +16,8 @@ from polhode.errors import InvalidInput, shown as quoted
 from polhode.lazy_packages import matplotlib, xr
 from polhode.plots import solids, style
 from polhode.plots.film_frames import Frames, attitudes, directions, of_body, positions, row_positions
-from polhode.plots.recorded import Recorded, inverse_inertia
 from polhode.plots.rows import extremes, thinned
+from polhode.plots.shown import Shown, inverse_inertia
 from polhode.plots.sphere_panels import level_curves
 from polhode.plots.style import BLUE, COLOURS, GREY, INK, VERMILION, Axes, Line2D
 from polhode.trajectory.surroundings import Centre
@@ -72,10 +72,9 @@ def _arrow(axes: Axes, colour: str) -> Callable[[Array, Array, float], None]:
 
 
 # ------------------------------------------------------------------ the body
-def solid_of(ds: xr.Dataset, body: int, shape: str) -> tuple[solids.Solid, str]:
+def solid_of(run: Shown, shape: str) -> tuple[solids.Solid, str]:
     """The solid that is drawn for a body, the largest side 1, and what it is in words."""
-    run = Recorded(ds)
-    moments, frame = _moments(run, body)
+    moments, frame = _moments(run)
     if shape == "ellipsoid":
         return solids.ellipsoid(solids.sides(moments) * 0.5, frame), "ellipsoid with these moments of inertia"
     if run.top is not None:
@@ -95,24 +94,25 @@ def solid_of(ds: xr.Dataset, body: int, shape: str) -> tuple[solids.Solid, str]:
     ), "cuboid with these moments of inertia"
 
 
-def _moments(run: Recorded, body: int) -> tuple[Array, Array]:
+def _moments(run: Shown) -> tuple[Array, Array]:
     """Principal moments and axes (columns) of a body; of a cube where they are not known."""
     found = run.inertia or run.fitted
     if not found:
         return np.ones(3), np.eye(3)
-    moments, frame = found[body if len(found) > 1 else 0]
+    moments, frame = found[0]
     return moments, np.asarray(rotation.matrix_from_quaternion(frame))
 
 
-def draw_body(axes: Axes, ds: xr.Dataset, frames: Frames, body: int, shape: str, frame: str) -> Show:
+def draw_body(axes: Axes, run: Shown, frames: Frames, shape: str, frame: str) -> Show:
     """The body turning: its axes, its angular momentum, and the path that one of its axes has taken."""
     from matplotlib.collections import PolyCollection
 
-    solid, words = solid_of(ds, body, shape)
-    R = attitudes(ds, frames, body)
-    m = directions(ds, "angular_momentum", frames, body)
+    ds = run.ds
+    solid, words = solid_of(run, shape)
+    R = attitudes(ds, frames)
+    m = directions(ds, "angular_momentum", frames)
     largest = float(np.linalg.norm(m, axis=1).max())
-    top = Recorded(ds).top is not None
+    top = run.top is not None
     traced = 2 if top else int(np.argmax(np.abs(m[0]))) if largest > 0.0 else 2
     height = 0.95
     _stage(axes, 1.16)
@@ -141,11 +141,11 @@ def draw_body(axes: Axes, ds: xr.Dataset, frames: Frames, body: int, shape: str,
     # What leaves a trace: in space the tip of a body axis, in the body frame the angular momentum. Of all rows so far.
     if in_space:
         rows = frames.row_times[: int(frames.row[-1]) + 1]
-        q = of_body(ds, "attitude", body, len(rows))
+        q = of_body(ds, "attitude", len(rows))
         trail = height * np.asarray(rotation.matrix_from_quaternion(q))[:, :, traced]
         tips = height * R[:, :, traced]
     else:
-        trail = of_body(ds, "angular_momentum", body, int(frames.row[-1]) + 1) / (largest or 1.0) * height
+        trail = of_body(ds, "angular_momentum", int(frames.row[-1]) + 1) / (largest or 1.0) * height
         tips = m / (largest or 1.0) * height
     joined = _joined(trail)
     of_row = frames.row
@@ -202,16 +202,16 @@ def _joined(trail: Array) -> bool:
 
 
 # ------------------------------------------------------------------ the polhode
-def draw_polhode(axes: Axes, ds: xr.Dataset, frames: Frames, body: int) -> Show:
+def draw_polhode(axes: Axes, run: Shown, frames: Frames) -> Show:
     """The angular momentum in the body frame, on its sphere, over curves of equal kinetic energy."""
     from matplotlib.patches import Circle
 
-    rows = int(frames.row[-1]) + 1
-    m = of_body(ds, "angular_momentum", body, rows)
-    w = of_body(ds, "angular_velocity", body, rows) if "angular_velocity" in ds else None
+    ds, rows = run.ds, int(frames.row[-1]) + 1
+    m = of_body(ds, "angular_momentum", rows)
+    w = of_body(ds, "angular_velocity", rows) if "angular_velocity" in ds else None
     sizes = np.linalg.norm(m, axis=1, keepdims=True)
     unit = m / np.where(sizes > 0.0, sizes, 1.0)
-    now = directions(ds, "angular_momentum", frames, body)
+    now = directions(ds, "angular_momentum", frames)
     lengths = np.linalg.norm(now, axis=1, keepdims=True)
     now = now / np.where(lengths > 0.0, lengths, 1.0)
     middle = unit.mean(axis=0)
@@ -219,7 +219,7 @@ def draw_polhode(axes: Axes, ds: xr.Dataset, frames: Frames, body: int) -> Show:
     camera = solids.camera(float(aside), float(np.clip(0.5 * middle[2] + 0.3, 0.25, 0.8)))
     _stage(axes, 1.3)
     axes.add_patch(Circle((0, 0), 1.0, facecolor=SPHERE, edgecolor="#b4bac6", linewidth=1.0, zorder=0))
-    moments, frame = _moments(Recorded(ds), body)
+    moments, frame = _moments(run)
     with np.errstate(divide="ignore"):
         J = frame @ np.diag(1.0 / moments) @ frame.T if (moments > 0.0).all() else None
     if J is None and w is not None:
@@ -261,13 +261,12 @@ def draw_polhode(axes: Axes, ds: xr.Dataset, frames: Frames, body: int) -> Show:
 
 
 # ------------------------------------------------------------------ orbits
-def draw_orbit(axes: Axes, ds: xr.Dataset, frames: Frames, body: int) -> Show:
+def draw_orbit(axes: Axes, run: Shown, frames: Frames) -> Show:
     """Orbits about their centre, drawn to scale: the paths so far, the bodies, the axes of a spacecraft magnified."""
+    ds, rows = run.ds, int(frames.row[-1]) + 1
     r = positions(ds, frames)
-    rows = int(frames.row[-1]) + 1
     paths, _ = row_positions(ds, rows)
     many = r.shape[1]
-    run = Recorded(ds)
     middle, attracting = run.centre, run.system == "gravitating_bodies"
     resting = int(np.argmin(np.abs(paths).max(axis=(0, 2)))) if attracting and many > 1 else -1
     centred = middle is not None or attracting
@@ -291,7 +290,7 @@ def draw_orbit(axes: Axes, ds: xr.Dataset, frames: Frames, body: int) -> Show:
                            markeredgecolor="white", markeredgewidth=0.9)  # fmt: skip
         lines.append((front, dot, b == resting, _joined(paths[:, b] / size)))
     with_axes = "attitude" in ds and many == 1
-    turned = attitudes(ds, frames, body) if with_axes else np.empty((0, 3, 3))
+    turned = attitudes(ds, frames) if with_axes else np.empty((0, 3, 3))
     arms = [] if not with_axes else [_line(axes, color=colour, linewidth=2.2) for colour in solids.AXIS_COLOURS]
     words = []
     if middle is not None and radius > 0.0:
@@ -388,8 +387,9 @@ def _planet(axes: Axes, camera: Array, radius: float, middle: Centre, times: Arr
 
 
 # ------------------------------------------------------------------ molecules in their box
-def draw_cell(axes: Axes, ds: xr.Dataset, frames: Frames, body: int) -> Show:
+def draw_cell(axes: Axes, run: Shown, frames: Frames) -> Show:
     """Molecules as dots in their box, nearer ones larger and in front; coloured by the direction of their dipole."""
+    ds = run.ds
     edges = np.asarray(ds["box"].values, dtype=float) if "box" in ds else None
     r = positions(ds, frames, edges)
     low = np.zeros(3) if edges is not None else r.min(axis=(0, 1))
@@ -441,9 +441,9 @@ def draw_cell(axes: Axes, ds: xr.Dataset, frames: Frames, body: int) -> Show:
 
 
 # ------------------------------------------------------------------ over time
-def draw_energy(axes: Axes, ds: xr.Dataset, frames: Frames, body: int, factor: float, unit: str) -> Show:
+def draw_energy(axes: Axes, run: Shown, frames: Frames, factor: float, unit: str) -> Show:
     """The energy error so far; of molecules their temperature."""
-    rows = int(frames.row[-1]) + 1
+    ds, rows = run.ds, int(frames.row[-1]) + 1
     warm = "temperature" in ds
     name = "temperature" if warm else "energy_error"
     values = np.asarray(ds[name].values, dtype=float)[:rows]

@@ -13,8 +13,7 @@ from functools import partial
 import numpy as np
 
 from polhode.errors import InvalidInput, shown as quoted, unknown_name
-from polhode.plots import craft_panels as craft, orbit_panels as orbits, sphere_panels as spheres, time_panels as along
-from polhode.plots.molecules import draw_bodies, draw_distances
+from polhode.plots import orbit_panels as orbits, sphere_panels as spheres, time_panels as along
 from polhode.plots.shown import Shown
 from polhode.plots.style import Axes
 from polhode.trajectory.convergence import momentum_errors
@@ -66,7 +65,7 @@ def _solid(shown: Shown) -> bool:
 
 
 def _each(name: str, variable: str, words: str, title: str) -> Panel:
-    return Panel(name, words, variable, _has(variable), partial(craft.draw_each, variable, title))
+    return Panel(name, words, variable, _has(variable), partial(along.draw_each, variable, title))
 
 
 TABLE = (
@@ -78,7 +77,7 @@ TABLE = (
     Panel("energies", "kinetic and potential energy", "kinetic_energy and potential_energy",
           _has("kinetic_energy", "potential_energy"), along.draw_energies),
     Panel("work", "work of each force", "work", _has("work"), along.draw_work),
-    Panel("step", "step sizes of a run with a tolerance", "step", lambda shown: "step" in shown and shown.rows > 1,
+    Panel("step", "step sizes of a run with a tolerance", "step", lambda shown: "step" in shown and shown.count > 1,
           along.draw_steps),
     Panel("attitude", "quaternion, or the chart that the run integrates in", "attitude", _solid, along.draw_attitude),
     Panel("rates", "angular velocity in the body frame", "angular_velocity",
@@ -86,12 +85,12 @@ TABLE = (
     Panel("tilt", "nutation: angle of the axis from the vertical", "attitude", _solid, along.draw_tilt),
     Panel("precession", "turns of the axis about the vertical", "attitude", _solid, along.draw_precession),
     Panel("lvlh", "roll, pitch and yaw relative to the orbit", "attitude and an orbit about a centre", _craft,
-          craft.draw_lvlh),
+          along.draw_lvlh),
     Panel("pointing", "angle of each body axis to nadir", "attitude and an orbit about a centre", _craft,
-          partial(craft.draw_angles, "nadir", "nadir")),
+          partial(along.draw_angles, "nadir", "nadir")),
     Panel("sun", "angle of each body axis to the Sun", "attitude, an orbit, and sunlight",
           lambda shown: _craft(shown) and place_of_sun(shown.ds, [0.0]) is not None,
-          partial(craft.draw_angles, "sun", "the Sun")),
+          partial(along.draw_angles, "sun", "the Sun")),
     _each("wheels", "wheel_momentum", "angular momentum of each wheel", "Momentum of each wheel"),
     _each("torquers", "dipole_command", "dipole moment of each magnetic torquer",
           "Commanded dipole moment of each torquer"),
@@ -99,19 +98,19 @@ TABLE = (
     _each("thrust_time", "thruster_fired", "how long each pulsed thruster has fired",
           "Time of thrust of each thruster so far"),
     Panel("attitude_energy", "energy of the rotation, apart from the orbit's", "attitude", _solid,
-          craft.draw_attitude_energy),
+          along.draw_attitude_energy),
     Panel("spin", "angular momentum about the centre of mass, apart from the orbit's", "attitude", _solid,
-          craft.draw_spin),
+          along.draw_spin),
     Panel("altitude", "height above the central body", "an orbit, and the radius of its centre",
-          lambda shown: _orbit(shown) and shown.centre.radius is not None, craft.draw_altitude),  # type: ignore[union-attr]
+          lambda shown: _orbit(shown) and shown.centre.radius is not None, along.draw_altitude),  # type: ignore[union-attr]
     Panel("distance", "distance from the centre, the heaviest body or the centre of mass", "position",
-          lambda shown: "position" in shown and "velocity" in shown and not _molecules(shown), craft.draw_distance),
+          lambda shown: "position" in shown and "velocity" in shown and not _molecules(shown), along.draw_distance),
     Panel("relative_position", "where one of two bodies is as seen from the other; of several pairs the distances",
-          "a load between two bodies", lambda shown: bool(shown.pairs), craft.draw_relative_position),
+          "a load between two bodies", lambda shown: bool(shown.pairs), along.draw_relative_position),
     Panel("relative_attitude", "angle between the attitudes of two bodies", "a load between two bodies with an inertia",
-          lambda shown: bool(shown.turning_pairs), craft.draw_relative_attitude),
+          lambda shown: bool(shown.turning_pairs), along.draw_relative_attitude),
     *(Panel(name, f"{words.lower()} of the osculating orbit", "an orbit about a centre or the heaviest body",
-            _elements, partial(craft.draw_element, name)) for name, words in craft.NAMED.items()),
+            _elements, partial(along.draw_element, name)) for name, words in along.NAMED.items()),
     Panel("position", "coordinates of the position", "position", _point,
           partial(along.draw_coordinates, "position", "Position in space")),
     Panel("momentum", "components of the momentum", "momentum", _point,
@@ -133,13 +132,13 @@ TABLE = (
           lambda shown: _solid(shown) and "angular_momentum" in shown, spheres.draw_polhode, SQUARE),
     Panel("axis", "path of the body's z axis in space", "attitude", _solid, spheres.draw_axis_in_space, SQUARE),
     Panel("bodies", "molecules and their dipoles at the end", "molecules", _molecules,
-          lambda axes, shown: draw_bodies(axes, shown.ds), SQUARE, lambda shown: True),
+          lambda axes, shown: orbits.draw_bodies(axes, shown.ds), SQUARE, lambda shown: True),
     Panel("rdf", "radial distribution function of the second half", "molecules", _molecules,
-          lambda axes, shown: draw_distances(axes, shown.ds), SQUARE),
+          lambda axes, shown: orbits.draw_distances(axes, shown.ds), SQUARE),
 )  # fmt: skip
 PANELS = {panel.name: panel for panel in TABLE}
 """All panels by name."""
-GROUPS = {"elements": tuple(craft.NAMED)}
+GROUPS = {"elements": tuple(along.NAMED)}
 """Names that stand for several panels."""
 
 
@@ -201,8 +200,8 @@ def usual(shown: Shown) -> list[Panel]:
         found = [panel for panel in found if panel.name != "energies"]  # momenta are replaced by it
     if shown.centre is not None and "position" in shown and _equatorial(shown):
         found = [panel for panel in found if panel.name not in ("inclination", "node", "ground_track")]
-    if shown.thin.rows > 1 and shown.bodies > 1 and not shown.dominated:
-        found = [panel for panel in found if panel.name not in craft.NAMED or _orbit(shown)]
+    if shown.thin.count > 1 and shown.bodies > 1 and not shown.dominated:
+        found = [panel for panel in found if panel.name not in along.NAMED or _orbit(shown)]
     return found
 
 

@@ -1,22 +1,25 @@
-"""A trajectory as panels see it: rows in order of increasing time, in units for people, with what several panels need.
+"""A run as pictures, films and pages see it: its rows, its units, and what the record of the run says of it.
 
-Times of runs in SI units become minutes, hours, days or years where they are long, lengths kilometres or astronomical
-units, angles degrees. What follows from positions (LVLH, elements, shadows) is computed once, of a part of the rows.
+Panels see rows in order of increasing time, in units for people: times of runs in SI units become minutes, hours, days
+or years where they are long, lengths kilometres or astronomical units, angles degrees. What follows from positions
+(LVLH, elements, shadows) is computed once, of a part of the rows. A page sees chosen rows, in memory.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
 from math import pi
+from typing import Any
 
 import numpy as np
 
-from polhode.arguments import MOST_SQUARED, Array
-from polhode.errors import InvalidInput
+from polhode.algebra import rotation
+from polhode.arguments import MOST_SQUARED, Array, ArrayLike, Indices
+from polhode.bodies.inertia import parallel_axis, principal
+from polhode.errors import InvalidInput, PolhodeError
 from polhode.lazy_packages import xr
-from polhode.plots.recorded import Recorded
-from polhode.plots.rows import scattered
-from polhode.trajectory import frames
+from polhode.plots.rows import scattered, thinned
+from polhode.trajectory import frames, surroundings
 from polhode.trajectory.convergence import total_of
 from polhode.trajectory.relative import joined, relative
 from polhode.trajectory.schema import MOVING, trajectory
@@ -35,7 +38,16 @@ LARGER: dict[str, tuple[tuple[float, float, str], ...]] = {
 """Of a unit: the least size from which on another is used, its factor, its name."""
 DERIVED = 20_000
 """Most rows of which elements and angles are computed."""
-MEASURES = {"SI", "molecular"}
+
+
+PLAIN = ("", "consistent")
+"""Labels of units that are the user's own."""
+MOST_SHADOWS = 150
+"""More shadows would be a grey area."""
+POINT = (np.zeros(3), np.array((1.0, 0.0, 0.0, 0.0)))
+"""Inertia of a body that does not turn."""
+Inertia = tuple[Array, Array]
+"""Principal moments (3,) and the quaternion of the principal frame in the body's."""
 
 
 def in_units(units: str, reach: float) -> tuple[float, str]:
@@ -46,21 +58,135 @@ def in_units(units: str, reach: float) -> tuple[float, str]:
     return 1.0, units
 
 
-class Shown(Recorded):
-    """A trajectory with what panels need of it."""
+class Shown:
+    """A trajectory with what panels and pages need of it."""
 
-    def __init__(self, ds: xr.Dataset) -> None:
-        super().__init__(ds)
-        self.ds = ds
+    def __init__(self, whole: xr.Dataset, ds: xr.Dataset | None = None, rows: Indices | None = None) -> None:
+        self.whole = whole  # all rows, in the order of the run; variables may lie on disk
+        self.ds = whole if ds is None else ds  # the rows that are shown
+        self.rows = np.arange(self.count) if rows is None else rows  # their numbers among all rows
 
     def __contains__(self, name: str) -> bool:
         return name in self.ds
 
     @cached_property
-    def rows(self) -> int:
-        """Rows of the trajectory."""
+    def count(self) -> int:
+        """How many rows are shown."""
         return int(self.ds.sizes["time"])
 
+    # ------------------------------------------------------------------ the record of the run
+    @cached_property
+    def arguments(self) -> dict[str, Any]:
+        """Arguments of the system."""
+        return surroundings.recorded(self.whole)
+
+    @cached_property
+    def of_bodies(self) -> list[dict[str, Any]]:
+        """Arguments of each body of a sum; empty of other systems, and where they are not known."""
+        told = {
+            name: one for name, one in self.arguments.items() if isinstance(one, dict) and one.get("kind") == "body"
+        }
+        if "body" in self.whole.coords:
+            names = [str(one) for one in np.atleast_1d(self.whole["body"].values)]
+            told = {name: told[name] for name in names if name in told}
+        return list(told.values()) if len(told) == self.bodies else []
+
+    @cached_property
+    def system(self) -> str:
+        """Name of the system."""
+        return str(self.whole.attrs.get("system", ""))
+
+    @cached_property
+    def bodies(self) -> int:
+        """How many bodies."""
+        return int(self.whole.sizes.get("body", 1))
+
+    @cached_property
+    def conserved(self) -> list[str]:
+        """What the run conserves by its system."""
+        return [word for word in str(self.whole.attrs.get("conserves", "")).split(", ") if word]
+
+    @cached_property
+    def centre(self) -> surroundings.Centre | None:
+        """The body at the origin."""
+        return surroundings.centre(self.whole)
+
+    @cached_property
+    def top(self) -> Array | None:
+        """Centre of mass of a top from its fixed point; None of what is no top."""
+        return surroundings.centre_of_top(self.whole)
+
+    @cached_property
+    def axis(self) -> Array:
+        """The axis of a pinned body, a unit vector in it: through its centre of mass, else z."""
+        try:
+            axis = self.arguments.get("center_of_mass") if self.top is None else self.top
+            axis = np.asarray(axis, dtype=float).reshape(3)
+        except (TypeError, ValueError):
+            axis = np.zeros(3)
+        axis = axis if np.isfinite(axis).all() and axis.any() else np.array([0.0, 0.0, 1.0])
+        return axis / np.linalg.norm(axis)
+
+    @cached_property
+    def mass(self) -> Array | None:
+        """Masses (B,) where they are known, else None."""
+        given: Any = None
+        if "mass" in self.whole and "time" not in self.whole["mass"].dims:
+            given = self.whole["mass"].values
+        given = self.arguments.get("mass") if given is None else given
+        given = [one.get("mass") for one in self.of_bodies] or None if given is None else given
+        given = self.arguments.get("mu") if given is None and self.system == "gravitating_bodies" else given
+        try:
+            values = np.broadcast_to(np.asarray(given, dtype=float), (self.bodies,))
+        except (TypeError, ValueError):
+            return None
+        return values if np.isfinite(values).all() and (values >= 0.0).all() and values.any() else None
+
+    @cached_property
+    def inertia(self) -> list[Inertia]:
+        """Principal moments (3,) and the quaternion of the principal frame in the body's, of each body or of all.
+
+        Empty where the bodies have none, or it is not known; that of a point among other bodies is zero.
+        """
+        if "attitude" not in self.whole:
+            return []
+        if any("inertia" in one for one in self.of_bodies):
+            try:
+                return [_pair(one["inertia"]) if "inertia" in one else POINT for one in self.of_bodies]
+            except (TypeError, ValueError, PolhodeError):  # a record of another version
+                pass
+        if "inertia" in self.whole and self.whole["inertia"].dims == ("body", "axis"):
+            given = np.unique(np.asarray(self.whole["inertia"].values, dtype=float), axis=0)
+            one = [(given[0], np.array((1.0, 0.0, 0.0, 0.0)))]
+            return one if len(given) == 1 else [(row, one[0][1]) for row in self.whole["inertia"].values]
+        try:
+            given = np.asarray(self.arguments.get("inertia"), dtype=float)
+            tensor = given.shape == (3, 3) and (self.bodies != 3 or np.allclose(given, given.T, rtol=1e-9, atol=0.0))
+            if given.shape == (3,) or tensor:
+                if self.arguments.get("inertia_about") == "center_of_mass":  # of a top
+                    about = self.arguments["mass"], self.arguments["center_of_mass"]
+                    given = parallel_axis(np.diag(given) if given.ndim == 1 else given, *about)
+                return [_pair(given)]
+            if len(given) == self.bodies:
+                return [_pair(one) for one in given]
+        except (TypeError, ValueError, KeyError, PolhodeError):  # a record of another version
+            pass
+        return [] if self.bodies > 1 else self.fitted
+
+    @cached_property
+    def fitted(self) -> list[Inertia]:
+        """That which belongs to the momenta and velocities of the first body, where they determine it."""
+        m, w = self.first("angular_momentum"), self.first("angular_velocity")
+        found = None if m is None or w is None else inverse_inertia(m, w)
+        if found is None:
+            return []
+        values, axes = np.linalg.eigh(found)
+        if not (values > 0.0).all():
+            return []
+        axes = axes * np.array([1.0, 1.0, np.linalg.det(axes)])
+        return [(1.0 / values, rotation.quaternion_from_matrix(axes))]
+
+    # ------------------------------------------------------------------ panels
     @cached_property
     def names(self) -> list[str]:
         """Names of the bodies, or their numbers from 1 on."""
@@ -145,9 +271,9 @@ class Shown(Recorded):
     @cached_property
     def thin(self) -> Shown:
         """The same trajectory with at most ``DERIVED`` rows, for what is computed row by row."""
-        if self.rows <= DERIVED:
+        if self.count <= DERIVED:
             return self
-        return Shown(self.ds.isel(time=scattered(self.rows, DERIVED)))
+        return Shown(self.ds.isel(time=scattered(self.count, DERIVED)))
 
     @cached_property
     def lvlh(self) -> xr.Dataset:
@@ -180,7 +306,7 @@ class Shown(Recorded):
     @cached_property
     def shadows(self) -> Array:
         """Begin and end (k, 2) of each shadow, in the unit of time that is shown; of many, none."""
-        if self.centre is None or "velocity" not in self.ds or self.rows < 2:
+        if self.centre is None or "velocity" not in self.ds or self.count < 2:
             return np.empty((0, 2))
         found = np.empty((0, 2))
         for rows in (self.thin.ds, self.ds):
@@ -198,6 +324,56 @@ class Shown(Recorded):
             return f", body {self.names[0]!r} of {self.bodies}"
         return f", body 1 of {self.bodies}" if self.bodies > 1 else ""
 
+    # ------------------------------------------------------------------ pages
+    @property
+    def label(self) -> str:
+        """Label of its units."""
+        return str(self.whole.attrs.get("units", "consistent"))
 
-MOST_SHADOWS = 150
-"""More shadows would be a grey area."""
+    @property
+    def molecules(self) -> bool:
+        """Whether the bodies are molecules."""
+        return "temperature" in self.whole or "dipole" in self.whole or "box" in self.whole
+
+    def unit(self, name: str) -> str:
+        """Unit of a variable; empty where units are the user's own, or there is none."""
+        if self.label in PLAIN or name not in self.whole.variables:
+            return ""
+        unit = str(self.whole[name].attrs.get("units", ""))
+        return "" if unit == "1" else unit
+
+    def of(self, name: str) -> Array | None:
+        """Values (n, N, ...) of a variable of bodies at the rows shown; None where there is no such variable."""
+        if name not in self.ds:
+            return None
+        values = np.asarray(self.ds[name].values, dtype=float)
+        return values if "body" in self.ds[name].dims else values[:, None]
+
+    def first(self, name: str) -> Array | None:
+        """The same of the first body."""
+        values = self.of(name)
+        return None if values is None else values[:, 0]
+
+    def argument(self, name: str) -> float | None:
+        """A number among the arguments of the system."""
+        value = self.arguments.get(name)
+        return float(value) if isinstance(value, int | float) and np.isfinite(value) else None
+
+
+def inverse_inertia(momentum: Array, velocity: Array) -> Array | None:
+    """Symmetric matrix J with ``velocity = J momentum``, fitted to rows of both; None if they do not determine it."""
+    moving = np.isfinite(momentum).all(axis=1)
+    m, w = momentum[moving], velocity[moving]
+    m, w = thinned(m, 2000), thinned(w, 2000)
+    if len(m) < 3:
+        return None
+    singular = np.linalg.svd(m, compute_uv=False)
+    if singular[0] == 0.0 or singular[2] < 1e-5 * singular[0]:
+        return None
+    J = np.linalg.lstsq(m, w, rcond=None)[0]
+    return 0.5 * (J + J.T)
+
+
+def _pair(given: ArrayLike) -> Inertia:
+    found = principal(given, triangle=False)
+    return found.moments, found.frame

@@ -11,9 +11,8 @@ import numpy as np
 from polhode.arguments import Array
 from polhode.plots import style
 from polhode.plots.axes import title
-from polhode.plots.recorded import inverse_inertia
 from polhode.plots.rows import beside, filled, joined, slopes_of, thinned, unresolved
-from polhode.plots.shown import Shown
+from polhode.plots.shown import Shown, inverse_inertia
 from polhode.plots.solids import camera as looking_from
 from polhode.plots.style import BLUE, FAINT, GREY, INK, VERMILION, Axes, Figure
 

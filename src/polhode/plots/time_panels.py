@@ -1,4 +1,5 @@
-"""Panels along time of any run: energy, momenta, attitude, rates, tilt of an axis, position, steps, work."""
+"""Panels along time: energy, momenta, attitude, rates, tilt of an axis, position, temperatures, steps, work; and those
+seen from the orbit: LVLH angles, pointing, spin, attitude energy, altitude, elements, other bodies."""
 
 from __future__ import annotations
 
@@ -7,14 +8,26 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import Array, Mask
 from polhode.plots import style
-from polhode.plots.axes import curves, label, line, log_axis, plain_ticks, time_axis, title, y_ticks, zero_line
-from polhode.plots.molecules import draw_temperatures
+from polhode.plots.axes import (
+    add_note,
+    curves,
+    label,
+    line,
+    log_axis,
+    plain_ticks,
+    time_axis,
+    title,
+    y_ticks,
+    zero_line,
+)
 from polhode.plots.rows import BINS, band, extremes
-from polhode.plots.shown import Shown
+from polhode.plots.shown import Shown, in_units
 from polhode.plots.style import BLUE, COLOURS, GREEN, GREY, INK, PURPLE, VERMILION, Axes
+from polhode.trajectory import frames
 from polhode.trajectory.convergence import momentum_errors
 from polhode.trajectory.energies import MASSLESS
-from polhode.trajectory.frames import where_known
+from polhode.trajectory.frames import relative_motion, where_known
+from polhode.trajectory.schema import labels_of
 
 CHARTS = ("euler_angles", "rotation_vector", "modified_rodrigues", "gibbs_rodrigues")
 """Three-number attitudes, drawn instead of the quaternion where present."""
@@ -128,19 +141,17 @@ def draw_momenta(axes: Axes, shown: Shown) -> None:
 def draw_energies(axes: Axes, shown: Shown) -> None:
     """Plot kinetic and potential energy, per body where there are several."""
     values = np.column_stack([shown.values(f"{name}_energy") for name, _ in ENERGIES]) / shown.bodies
-    note = curves(axes, shown, values, ENERGIES, shown.units("energy"), whole=True)
-    unconserved = "box" in shown and not momentum_errors(shown.ds)
-    title(axes, "Energies per body" if shown.bodies > 1 else "Kinetic and potential energy",
-          "; ".join(part for part in ("momentum not conserved" if unconserved else "", note) if part))  # fmt: skip
+    notes = ["momentum not conserved"] if "box" in shown and not momentum_errors(shown.ds) else []
+    words = "Energies per body" if shown.bodies > 1 else "Kinetic and potential energy"
+    curves(axes, shown, words, values, ENERGIES, shown.units("energy"), whole=True, notes=notes)
 
 
 def draw_angular_momentum(axes: Axes, shown: Shown) -> None:
     """Plot the angular momentum in space, of all bodies, about the origin."""
     name = "angular_momentum_space"
     kept = any(word in shown.conserved for word in (name, "total_angular_momentum"))
-    note = curves(axes, shown, shown.total(name), XYZ, shown.units(name), whole=True)
-    notes = [*([] if kept else ["not conserved by this system"]), *([note] if note else [])]
-    title(axes, "Angular momentum in space", "; ".join(notes))
+    notes, units = [] if kept else ["not conserved by this system"], shown.units(name)
+    curves(axes, shown, "Angular momentum in space", shown.total(name), XYZ, units, whole=True, notes=notes)
 
 
 def gaps_between(attitudes: Array) -> Mask:
@@ -156,23 +167,21 @@ def draw_attitude(axes: Axes, shown: Shown) -> None:
     ds = shown.ds
     chart = next((name for name in CHARTS if name in ds), None)
     if chart is None:
-        values = shown.values("attitude")
-        note = curves(
-            axes, shown, values, (("w", INK), *XYZ), "component", limit=1.08, gaps=gaps_between(values),
-        )  # fmt: skip
-        title(axes, f"Attitude quaternion, body to space{shown.of_body}", note)
+        values, words = shown.values("attitude"), f"Attitude quaternion, body to space{shown.of_body}"
+        labels, gaps = (("w", INK), *XYZ), gaps_between(values)
+        curves(axes, shown, words, values, labels, "component", gaps=gaps)
         return
     about = ds[chart].attrs
     names = tuple((str(word), colour) for word, (_, colour) in zip(ds[ds[chart].dims[-1]].values, XYZ, strict=True))
-    note = curves(axes, shown, shown.values(chart), names, shown.units(chart))
-    words = ", ".join(str(about[key]) for key in ("sequence", "branch") if key in about)
-    title(axes, chart.replace("_", " ").capitalize() + (f" ({words})" if words else "") + shown.of_body, note)
+    told = ", ".join(str(about[key]) for key in ("sequence", "branch") if key in about)
+    words = chart.replace("_", " ").capitalize() + (f" ({told})" if told else "") + shown.of_body
+    curves(axes, shown, words, shown.values(chart), names, shown.units(chart))
 
 
 def draw_rates(axes: Axes, shown: Shown) -> None:
     """Plot the angular velocity in the body frame."""
-    note = curves(axes, shown, shown.values("angular_velocity"), XYZ, shown.units("angular_velocity"))
-    title(axes, f"Body rates: angular velocity, body frame{shown.of_body}", note)
+    words, name = f"Body rates: angular velocity, body frame{shown.of_body}", "angular_velocity"
+    curves(axes, shown, words, shown.values(name), XYZ, shown.units(name))
 
 
 def axis_of(shown: Shown) -> Array:
@@ -185,8 +194,8 @@ def draw_tilt(axes: Axes, shown: Shown) -> None:
     """Plot the angle between a top's axis and the vertical."""
     axis = axis_of(shown)
     tilt = np.arctan2(np.hypot(axis[:, 0], axis[:, 1]), axis[:, 2])
-    note = curves(axes, shown, tilt[:, None], (("", BLUE),), "rad", gaps=_gaps_of_directions(axis))
-    title(axes, f"Nutation: tilt of the axis from the vertical{shown.of_body}", note)
+    words = f"Nutation: tilt of the axis from the vertical{shown.of_body}"
+    curves(axes, shown, words, tilt[:, None], (("", BLUE),), "rad", gaps=_gaps_of_directions(axis))
 
 
 def draw_precession(axes: Axes, shown: Shown) -> None:
@@ -201,11 +210,11 @@ def draw_precession(axes: Axes, shown: Shown) -> None:
     if gaps.any() or (steps[np.isfinite(steps)] > 2.0).any():
         angle = np.arctan2(axis[:, 1], axis[:, 0])
         gaps = gaps | (np.abs(np.sin(0.5 * np.diff(angle))) > np.sin(0.5 * FAR))
-        note = curves(axes, shown, angle[:, None], (("", VERMILION),), "rad", gaps=gaps, turns=True)
-        title(axes, f"Precession: azimuth of the axis{shown.of_body}", note)
+        words = f"Precession: azimuth of the axis{shown.of_body}"
+        curves(axes, shown, words, angle[:, None], (("", VERMILION),), "rad", gaps=gaps, turns=True)
         return
-    note = curves(axes, shown, (angle / (2.0 * np.pi))[:, None], (("", VERMILION),), "turns", whole=True)
-    title(axes, f"Precession: turns of the axis about the vertical{shown.of_body}", note)
+    words, turns = f"Precession: turns of the axis about the vertical{shown.of_body}", angle / (2.0 * np.pi)
+    curves(axes, shown, words, turns[:, None], (("", VERMILION),), "turns", whole=True)
 
 
 def _gaps_of_directions(directions: Array) -> Mask:
@@ -223,14 +232,27 @@ def coordinates(shown: Shown) -> list[int]:
 def draw_coordinates(name: str, words: str, axes: Axes, shown: Shown) -> None:
     """Plot the components of the position or of the momentum."""
     moving = coordinates(shown)
-    note = curves(axes, shown, shown.values(name)[:, moving], [XYZ[k] for k in moving], shown.units(name))
-    title(axes, words + shown.of_body, note)
+    values, labels = shown.values(name)[:, moving], [XYZ[k] for k in moving]
+    curves(axes, shown, words + shown.of_body, values, labels, shown.units(name))
 
 
 def draw_temperature(axes: Axes, shown: Shown) -> None:
     """Plot the temperatures of molecules."""
-    note = draw_temperatures(axes, shown.ds, shown.times)
-    title(axes, "Temperatures", note)
+    found = [
+        (name, shown.ds[f"temperature{which}"].values, colour)
+        for name, which, colour in (
+            ("translation", "_translational", BLUE), ("rotation", "_rotational", VERMILION), ("both", "", INK),
+        )
+    ]  # fmt: skip
+    for _, values, colour in found:
+        axes.plot(shown.times, values, color=colour, linewidth=0.9 if colour != INK else 1.4)
+    finite = np.concatenate([values[np.isfinite(values)] for _, values, _ in found])
+    if finite.size:
+        room = 0.05 * (float(finite.max() - finite.min()) or 1.0)
+        axes.set_ylim(float(finite.min()) - room, float(finite.max()) + room)
+    ends = [(float(np.mean(values[len(values) // 2 :])), name, colour) for name, values, colour in found]
+    style.label_ends(axes, ends)
+    title(axes, "Temperatures", f"second half: translation {ends[0][0]:.4g}, rotation {ends[1][0]:.4g}")
     time_axis(axes, shown, shown.times)
     y_ticks(axes)
     exponent = plain_ticks(axes.yaxis, max(map(abs, axes.get_ylim())))
@@ -265,6 +287,201 @@ def draw_work(axes: Axes, shown: Shown) -> None:
         labels, words = [("", BLUE)], f"Work of {names[0]}"
     else:
         words = "Work of the forces"
-    note = curves(axes, shown, shown.values("work"), labels, shown.units("work"), whole=True)
+    curves(axes, shown, words, shown.values("work"), labels, shown.units("work"), whole=True)
     zero_line(axes)
-    title(axes, words, note)
+
+
+# ------------------------------------------------------------------ seen from the orbit
+ANGLES = (("roll", BLUE), ("pitch", VERMILION), ("yaw", GREEN))
+NAMED = {
+    "semi_major_axis": "Semi-major axis", "eccentricity": "Eccentricity", "inclination": "Inclination",
+    "node": "Longitude of the node", "argument_of_periapsis": "Argument of periapsis",
+}  # fmt: skip
+NEARLY = 2e-5
+"""Elements that vary by less than this part are drawn as changes from the start."""
+
+
+def draw_lvlh(axes: Axes, shown: Shown) -> None:
+    """Plot roll, pitch and yaw relative to LVLH."""
+    angles = shown.derived(shown.lvlh["roll_pitch_yaw"])
+    relative = shown.derived(shown.lvlh["attitude_in_lvlh"])
+    if angles.ndim == 3:
+        angles, relative = angles[:, 0], relative[:, 0]
+    words, gaps = f"LVLH angles: attitude relative to the orbit{shown.of_body}", gaps_between(relative)
+    curves(axes, shown, words, angles, ANGLES, "rad", gaps=gaps, turns=True)
+
+
+def draw_angles(toward: str, words: str, axes: Axes, shown: Shown) -> None:
+    """Plot the angles of the body's axes to a direction."""
+    found = [shown.derived(frames.pointing_error(shown.thin.ds, axis, toward)) for axis in np.eye(3)]
+    angles = np.column_stack([values if values.ndim == 1 else values[:, 0] for values in found])
+    gaps, words = gaps_between(shown.thin.values("attitude")), f"Angle of each body axis to {words}{shown.of_body}"
+    curves(axes, shown, words, angles, XYZ, "rad", gaps=gaps, whole=toward == "sun")
+
+
+def draw_each(name: str, words: str, axes: Axes, shown: Shown) -> None:
+    """Plot what a variable has of each wheel, torquer, gimbal or thruster."""
+    labels = [(told, COLOURS[k % len(COLOURS)]) for k, told in enumerate(labels_of(shown.ds[name]))]
+    curves(axes, shown, words, shown.values(name), labels, shown.units(name), whole=True)
+
+
+def draw_spin(axes: Axes, shown: Shown) -> None:
+    """Plot the angular momentum of the rotation alone, about the centre of mass, in space."""
+    if "spin" in shown:
+        values = shown.values("spin")
+    else:
+        values = where_known(rotation.rotate, shown.values("attitude"), shown.values("angular_momentum"))
+    values = np.column_stack([values, np.linalg.norm(values, axis=1)])
+    words, labels = f"Spin: angular momentum about the centre of mass{shown.of_body}", (*XYZ, ("size", INK))
+    curves(axes, shown, words, values, labels, shown.units("angular_momentum"), whole=True)
+
+
+def draw_attitude_energy(axes: Axes, shown: Shown) -> None:
+    """Plot the energy of rotation and gravity gradient, apart from that of the orbit."""
+    if "attitude_energy" in shown:
+        values, words = shown.values("attitude_energy"), "Attitude energy: rotation and gravity gradient"
+        units = shown.units("attitude_energy")
+    else:
+        values = 0.5 * np.einsum("ij,ij->i", shown.values("angular_momentum"), shown.values("angular_velocity"))
+        words, units = "Energy of rotation", shown.units("kinetic_energy")
+    curves(axes, shown, words + shown.of_body, values[:, None], (("", PURPLE),), units, whole=True)
+
+
+def draw_altitude(axes: Axes, shown: Shown) -> None:
+    """Plot the height above the central body."""
+    r = shown.values("position")
+    known = shown.centre
+    assert known is not None and known.radius is not None
+    height = np.sqrt(np.einsum("ij,ij->i", r, r)) - known.radius
+    factor, unit = in_units(shown.units("position"), known.radius)
+    height, words, notes = _changes(height, "Altitude", shown.units("position"))
+    units, words = shown.units("position"), words + shown.of_body
+    curves(axes, shown, words, height[:, None], (("", BLUE),), units, whole=True, notes=notes)
+    add_note(axes, f"above {known.radius * factor:,.6g} {unit}".strip())
+
+
+def _changes(values: Array, words: str, units: str) -> tuple[Array, str, list[str]]:
+    """Values that hardly vary as changes from their start, the title, and a note with the start."""
+    finite = values[np.isfinite(values)]
+    size = float(np.abs(finite).max()) if finite.size else 0.0
+    if units in ("", "1") or not 1e-12 * size < (float(np.ptp(finite)) if finite.size else 0.0) < NEARLY * size:
+        return values, words, []
+    start = float(finite[0])
+    factor, unit = in_units(units, abs(start))
+    return values - start, f"{words}: change from the start", [f"start {start * factor:.8g} {unit}".strip()]
+
+
+def names_of(shown: Shown, without: int | None = None) -> list[tuple[str, str]]:
+    """Labels and colours of several bodies; of one, no label."""
+    if shown.bodies == 1:
+        return [("", BLUE)]
+    return [(shown.names[k], COLOURS[k % len(COLOURS)]) for k in range(min(shown.bodies, MOST)) if k != without]
+
+
+MOST = 12
+"""Most bodies drawn in one panel."""
+
+
+def heaviest(shown: Shown) -> int | None:
+    """The body that others orbit, if there is one."""
+    return int(np.argmax(shown.pulling)) if shown.pulling is not None and shown.dominated else None
+
+
+def draw_distance(axes: Axes, shown: Shown) -> None:
+    """Plot the distance from the centre, from the heaviest body, or from the centre of mass."""
+    central = heaviest(shown)
+    if shown.pulling is None:
+        r, about = shown.thin.all_bodies("position"), "the centre" if shown.centre is not None else "the origin"
+    else:
+        about = "the centre of mass" if central is None else f"{shown.names[central]}, the heaviest"
+        r = shown.increasing(relative_motion(shown.thin.ds, "barycentre" if central is None else None)[0])
+    labels = names_of(shown, central)
+    chosen = [k for k in range(min(r.shape[1], MOST)) if k != central]
+    d = np.sqrt(np.einsum("...i,...i->...", r[:, chosen], r[:, chosen]))
+    units, whole = shown.units("position"), len(chosen) > 1
+    curves(axes, shown, f"Distance from {about}", d, labels, units, whole=whole)
+
+
+def draw_relative_position(axes: Axes, shown: Shown) -> None:
+    """Plot where the second of two bodies is as seen from the first; of several pairs the distances."""
+    pairs = shown.pairs[:MOST]
+    found = [shown.between(pair) for pair in pairs]
+    values = np.column_stack([shown.derived(one["distance"]) for one in found])
+    if len(pairs) == 1:
+        values = np.column_stack([shown.derived(found[0]["position"]), values])
+        where = "in space" if shown.centre is None else "in its LVLH"
+        labels, words = [*XYZ, ("distance", INK)], f"{_pair(shown, pairs[0], ' as seen from ', True)}, {where}"
+    else:
+        labels, words = _pairs(shown, pairs), "Distances of bodies that act on each other"
+    curves(axes, shown, words, values, labels, shown.units("position"), whole=True)
+
+
+def draw_relative_attitude(axes: Axes, shown: Shown) -> None:
+    """Plot the angle between the attitudes of each two bodies that act on each other."""
+    pairs = shown.turning_pairs[:MOST]
+    angles = np.column_stack([shown.derived(shown.between(pair)["angle"]) for pair in pairs])
+    labels = _pairs(shown, pairs) if len(pairs) > 1 else [("", BLUE)]
+    words = (
+        f"attitudes of {_pair(shown, pairs[0])}" if len(pairs) == 1 else "attitudes of bodies that act on each other"
+    )
+    curves(axes, shown, f"Angle between the {words}", angles, labels, "rad", whole=True)
+
+
+def _pair(shown: Shown, pair: tuple[int, int], words: str = " and ", turned: bool = False) -> str:
+    first, second = (shown.names[k] for k in pair)
+    return f"{second}{words}{first}" if turned else f"{first}{words}{second}"
+
+
+def _pairs(shown: Shown, pairs: list[tuple[int, int]]) -> list[tuple[str, str]]:
+    return [(_pair(shown, pair, "\N{EN DASH}"), COLOURS[k % len(COLOURS)]) for k, pair in enumerate(pairs)]
+
+
+ROUND = 1e-12
+"""Eccentricities below are those of circles."""
+
+
+def draw_element(name: str, axes: Axes, shown: Shown) -> None:
+    """Plot one element of the osculating orbits of all bodies."""
+    found = shown.elements[name]
+    values = shown.derived(found)
+    values = values if values.ndim == 2 else values[:, None]
+    central = heaviest(shown)
+    chosen = [k for k in range(min(values.shape[1], MOST)) if k != central]
+    values, units = values[:, chosen], str(found.attrs["units"])
+    if units == "rad":
+        values = _unwrapped(values)
+    if name == "eccentricity":
+        values = np.where(values < ROUND, 0.0, values)
+    words, notes = NAMED[name], list[str]()
+    undefined = _undefined(shown, name, chosen)
+    if undefined:
+        axes.text(0.5, 0.5, undefined, transform=axes.transAxes, ha="center", va="center", color="#5a5a5a")
+        axes.set_yticks([])
+        time_axis(axes, shown, shown.times)
+        title(axes, words)
+        return
+    if len(chosen) == 1:
+        values, words, notes = _changes(values, words, units)
+    labels = names_of(shown, central)
+    curves(axes, shown, words, values, labels, units, whole=True, notes=notes)
+
+
+def _undefined(shown: Shown, name: str, chosen: list[int]) -> str:
+    """Why an angle of one orbit means nothing, or ""."""
+    if len(chosen) != 1 or name not in ("node", "argument_of_periapsis"):
+        return ""
+    tilt, e = (
+        np.nan_to_num(shown.derived(shown.elements[word]).reshape(-1)) for word in ("inclination", "eccentricity")
+    )
+    if float(np.sin(tilt).max(initial=0.0)) < 1e-9 and name == "node":
+        return "the orbit lies in the plane z = 0 and has no node"
+    return "the orbit is a circle" if name == "argument_of_periapsis" and float(e.min(initial=1.0)) < 1e-7 else ""
+
+
+def _unwrapped(angles: Array) -> Array:
+    """Angles along the rows without jumps by a turn."""
+    out = angles.copy()
+    for k in range(angles.shape[1]):
+        known = np.isfinite(angles[:, k])
+        out[known, k] = np.unwrap(angles[known, k])
+    return out

@@ -7,7 +7,6 @@ not so many can be shown, the first part of the run is, and the facts say so; wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from math import pi
 
 import numpy as np
@@ -24,17 +23,10 @@ FEWEST = 50
 """Frames that many bodies have in any case."""
 
 
-@dataclass(frozen=True)
-class Frames:
-    """Chosen rows."""
-
-    rows: Indices  # their numbers in the Dataset, in order of increasing time
-    times: Array  # their times, strictly increasing
-    facts: list[tuple[str, str]] = field(default_factory=list)  # what has to be said of the choice
-
-
-def chosen(ds: xr.Dataset, most: int, span: tuple[float, float] | None) -> Frames:
-    """The rows to show."""
+def chosen(
+    ds: xr.Dataset, most: int, span: tuple[float, float] | None
+) -> tuple[Indices, list[tuple[str, str]]]:  # fmt: skip
+    """The rows to show, by their numbers in order of increasing time, and what has to be said of the choice."""
     rows, times, facts = ordered(ds)
     whole = times
     if span is not None:
@@ -75,7 +67,7 @@ def chosen(ds: xr.Dataset, most: int, span: tuple[float, float] | None) -> Frame
             "them is not what it seems; record more rows (every, t_eval)" + (", or give more frames"
                                                                              if len(picked) < len(rows) else ""),
         ))  # fmt: skip
-    return Frames(rows[picked], shown, facts)
+    return rows[picked], facts
 
 
 def ordered(ds: xr.Dataset) -> tuple[Indices, Array, list[tuple[str, str]]]:

@@ -1,27 +1,37 @@
-"""Attitudes, positions, arrows and Poinsot's picture of a run."""
+"""Attitudes, positions, arrows and Poinsot's picture of a run; what a spacecraft carries and meets."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import Array
-from polhode.errors import naming
-from polhode.viewer import equipment, shapes
-from polhode.viewer.arrays import DRAWN, Arrays
-from polhode.viewer.recorded import Recorded
+from polhode.arguments import Array, unit_vectors
+from polhode.arguments.recorded import called
+from polhode.bodies.wheels import control_moment_gyros
+from polhode.errors import PolhodeError, naming
+from polhode.plots.shown import Shown
+from polhode.surroundings.magnetic import field_of
+from polhode.trajectory.frames import pointing_error
+from polhode.trajectory.schema import labels_of
+from polhode.trajectory.surroundings import place_of_sun, sun_is_far
+from polhode.viewer import shapes
+from polhode.viewer.arrays import COARSE, DRAWN, Arrays
 
 MOMENTUM, VELOCITY, CENTRE = "#0072b2", "#d55e00", "#009e73"
 """Colours of arrows: angular momentum, angular velocity, direction to the centre."""
+SUN, FIELD, DIPOLE = "#c9a800", "#cc79a7", "#56b4e9"
+"""Colours of arrows: to the Sun, along the magnetic field, along the dipole of the torquers."""
+WHEEL, GYRO = "#9467bd", "#8c564b"
 FREE = 1e-6
 """Relative change of the spatial angular momentum below which a motion is drawn as free."""
 POINTS = 400
 """Points of the curve of the polhode."""
 
 
-def attitude(run: Recorded) -> Array | None:
+def attitude(run: Shown) -> Array | None:
     """Unit quaternions (F, B, 4), each on the side of the one before; None for points."""
     q = run.of("attitude")
     if q is None:
@@ -36,41 +46,35 @@ def steady(q: Array) -> Array:
     return np.concatenate([q[:1], q[1:] * flips[..., None]])
 
 
-def bodies(run: Recorded, arrays: Arrays, shape: shapes.Shape) -> dict[str, Any]:
+def bodies(run: Shown, arrays: Arrays, shape: shapes.Shape) -> dict[str, Any]:
     """The entry ``bodies`` of a run."""
-    q, r = attitude(run), positions(run)
+    q, r, box = attitude(run), positions(run), cell(run)
+    turned, placed = None if q is None else arrays.short(q, 1.0), None
+    if r is not None:  # in a cell to a part in 32767 of its edge, else by their own size
+        placed = arrays.single(r) if box is None else arrays.short(r, max(box))
     found: dict[str, Any] = {
-        "count": run.bodies,
-        "attitude": None if q is None else arrays.short(q, 1.0),
-        "position": None if r is None else position(run, arrays, r),
-        "shapes": shape.shapes,
+        "count": run.bodies, "attitude": turned, "position": placed, "shapes": shape.shapes,
         "axes": q is not None and not run.molecules,
-    }
+    }  # fmt: skip
     if run.mass is not None:
         found["mass"] = arrays.single(run.mass)
     names = names_of(run)
     return found | ({"names": names} if names else {})
 
 
-def position(run: Recorded, arrays: Arrays, r: Array) -> dict[str, Any]:
-    """Reference to positions: in a cell to a part in 32767 of its edge, else by their own size."""
-    box = cell(run)
-    return arrays.single(r) if box is None else arrays.short(r, max(box))
-
-
-def names_of(run: Recorded) -> list[str]:
+def names_of(run: Shown) -> list[str]:
     """Names of the bodies, where they have some."""
     if "body" in run.whole.coords and run.whole["body"].dtype.kind in "UO":
         return [str(one) for one in run.whole["body"].values]
     return []
 
 
-def cell(run: Recorded) -> list[float] | None:
+def cell(run: Shown) -> list[float] | None:
     """Edges of the periodic box."""
     return [float(a) for a in run.whole["box"].values] if "box" in run.whole else None
 
 
-def positions(run: Recorded) -> Any:
+def positions(run: Shown) -> Any:
     """Positions (F, B, 3) as they are shown: wrapped into the box; of gravitating bodies about their barycentre."""
     r = run.of("position")
     if r is None:
@@ -83,7 +87,7 @@ def positions(run: Recorded) -> Any:
     return r
 
 
-def pins(run: Recorded) -> Array | None:
+def pins(run: Shown) -> Array | None:
     """Where bodies are pinned, (F, B, 3), if not all at the origin."""
     places = [run.arguments.get(name, {}).get("at") for name in names_of(run)]
     if not any(places):
@@ -91,18 +95,19 @@ def pins(run: Recorded) -> Array | None:
     return np.tile([one or (0.0, 0.0, 0.0) for one in places], (run.ds.sizes["time"], 1, 1))
 
 
-def barycentric(run: Recorded) -> bool:
+def barycentric(run: Shown) -> bool:
     """Whether positions are shown about the barycentre."""
     return run.system == "gravitating_bodies" and run.mass is not None
 
 
-def barycentre(run: Recorded, r: Array) -> Array:
+def barycentre(run: Shown, r: Array) -> Array:
     """That of the bodies, (F, 1, 3)."""
+    assert run.mass is not None
     weights = run.mass / run.mass.max()
     return (np.einsum("b,fbi->fi", weights, r) / weights.sum())[:, None]
 
 
-def spin(run: Recorded) -> tuple[Any, Any] | None:
+def spin(run: Shown) -> tuple[Any, Any] | None:
     """Angular momentum of the first body, about its centre of mass or fixed point, and angular velocity; in space."""
     q, m, w = (run.first(name) for name in ("attitude", "angular_momentum", "angular_velocity"))
     if q is None or m is None or w is None:
@@ -113,32 +118,28 @@ def spin(run: Recorded) -> tuple[Any, Any] | None:
         return turned, rotation.rotate(q, w)
 
 
-def vectors(run: Recorded, arrays: Arrays) -> list[dict[str, Any]]:
+def vectors(run: Shown, arrays: Arrays) -> list[dict[str, Any]]:
     """Arrows of the first body, in space."""
     found = spin(run)
     if found is None or run.molecules:
         return []
-    arrows = [
-        {"name": "angular momentum", "colour": MOMENTUM, "space": arrays.short(found[0], steps=DRAWN)},
-        {"name": "angular velocity", "colour": VELOCITY, "space": arrays.short(found[1], steps=DRAWN)},
-    ]
+    arrows = [("angular momentum", MOMENTUM, found[0]), ("angular velocity", VELOCITY, found[1])]
     r = run.first("position")
     if run.system == "spacecraft" and r is not None:
-        arrows.append({"name": "to the centre", "colour": CENTRE, "space": arrays.short(-_unit(r), steps=DRAWN)})
-    arrows += equipment.arrows(run, arrays)
+        length = np.linalg.norm(r, axis=-1, keepdims=True)
+        arrows.append(("to the centre", CENTRE, -(r / np.where(length > 0.0, length, 1.0))))
+    for name, colour, values in (("to the Sun", SUN, toward_sun(run)), ("magnetic field", FIELD, magnetic_field(run)),
+                                 ("dipole of the torquers", DIPOLE, dipole(run))):  # fmt: skip
+        if values is not None and np.isfinite(values).any() and np.any(values):
+            arrows.append((name, colour, np.nan_to_num(values)))
     if run.system == "gravity_gradient":
-        up = np.broadcast_to([0.0, 0.0, 1.0], (len(run.times), 3))
-        arrows.append({"name": "to the centre", "colour": CENTRE, "space": arrays.short(up, steps=DRAWN)})
-    return arrows
-
-
-def _unit(r: Array) -> Array:
-    length = np.linalg.norm(r, axis=-1, keepdims=True)
-    return r / np.where(length > 0.0, length, 1.0)
+        arrows.append(("to the centre", CENTRE, np.broadcast_to([0.0, 0.0, 1.0], (len(run.seconds), 3))))
+    return [{"name": name, "colour": colour, "space": arrays.short(values, steps=DRAWN)}
+            for name, colour, values in arrows]  # fmt: skip
 
 
 # ------------------------------------------------------------------ Poinsot
-def is_free(run: Recorded) -> bool:
+def is_free(run: Shown) -> bool:
     """Whether the angular momentum of the first body stands in space, by what the run conserves or by its rows."""
     found = spin(run)
     if found is None:
@@ -150,7 +151,7 @@ def is_free(run: Recorded) -> bool:
     return size > 0.0 and float(np.linalg.norm(L - L[0], axis=1).max()) <= FREE * size
 
 
-def poinsot(run: Recorded, arrays: Arrays) -> dict[str, Any] | None:
+def poinsot(run: Shown, arrays: Arrays) -> dict[str, Any] | None:
     """Polhode and herpolhode of the first body, scaled by its initial momentum and energy of rotation.
 
     The angular momentum in the body is given over its initial length; ``energy`` is T / |m|^2 at the start. Of a free
@@ -161,7 +162,7 @@ def poinsot(run: Recorded, arrays: Arrays) -> dict[str, Any] | None:
     if found is None or run.molecules or run.bodies > 1 or not run.inertia:
         return None
     moments, frame = run.inertia[0]
-    m, w = run.first("angular_momentum"), run.first("angular_velocity")
+    m, w = (run.all_bodies(name)[:, 0] for name in ("angular_momentum", "angular_velocity"))
     size = float(np.linalg.norm(m[0]))
     twice = np.einsum("fi,fi->f", m, w)
     usable = np.isfinite(moments).all() and (moments > 0.0).all() and np.isfinite(m).all() and np.isfinite(w).all()
@@ -185,3 +186,99 @@ def poinsot(run: Recorded, arrays: Arrays) -> dict[str, Any] | None:
         "polhode": arrays.short(m / size, steps=DRAWN), "energy": float(0.5 * twice[0] / size / size), "curve": curve,
         "herpolhode": tip, "plane": plane,
     }  # fmt: skip
+
+
+def toward_sun(run: Shown) -> Array | None:
+    """Unit vectors (F, 3) to the Sun of the run, in space; None where it has none."""
+    r = run.first("position")
+    try:
+        sun = None if r is None else place_of_sun(run.whole, run.seconds)
+    except PolhodeError:  # an ephemeris whose file or package is not here
+        return None
+    if sun is None or r is None:
+        return None
+    away = sun if sun_is_far(run.whole) else sun - r
+    return away / np.linalg.norm(away, axis=1, keepdims=True)
+
+
+def magnetic_field(run: Shown) -> Array | None:
+    """The field (F, 3) that the spacecraft meets, in space; None where it meets none."""
+    r, given = run.first("position"), run.arguments.get("magnetic_field")
+    if r is None or not isinstance(given, dict):
+        return None
+    try:
+        return field_of(given).at(run.seconds, r)
+    except PolhodeError:  # coefficients whose file or package is not here
+        return None
+
+
+def dipole(run: Shown) -> Array | None:
+    """The dipole (F, 3) that the torquers are told to have together, in space."""
+    q, given = run.first("attitude"), run.arguments.get("torquers")
+    if q is None or "dipole_command" not in run.ds or not isinstance(given, dict):
+        return None
+    commands = np.asarray(run.ds["dipole_command"].values, dtype=float)
+    most = given.get("max_dipole")
+    held = commands if most is None else np.clip(commands, -np.asarray(most), np.asarray(most))
+    return rotation.rotate(q, held @ unit_vectors(given["axes"], "axes"))
+
+
+def carried(run: Shown, word: str, along: str) -> list[tuple[int, Any]]:
+    """Of each body with wheels or gyros its place and their arguments, in the order of the columns of a variable."""
+    if along not in run.ds:
+        return []
+    bodies = run.of_bodies or [run.arguments]
+    return [(b, one[word]) for b, one in enumerate(bodies) if isinstance(one.get(word), dict)]
+
+
+def rotors(run: Shown, arrays: Arrays, told: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    """The entry ``rotors`` of a run: bodies, axes in them, fixed or (F, 3), and momenta over the largest one, (F,)."""
+    found: list[dict[str, Any]] = []
+    unit = run.unit("angular_momentum")
+    given = carried(run, "wheels", "wheel_momentum")
+    axes = [(b, axis) for b, one in given for axis in unit_vectors(one["axes"], "axes")]
+    if axes and run.ds["wheel_momentum"].shape[-1] == len(axes):
+        h = np.asarray(run.ds["wheel_momentum"].values, dtype=float)
+        largest = float(np.nanmax(np.abs(h), initial=0.0))
+        for k, (b, axis) in enumerate(axes):
+            share = h[:, k] / largest if largest > 0.0 else 0.0 * h[:, k]
+            found.append({"name": "wheels", "colour": WHEEL, "body": b, "axis": [float(a) for a in axis],
+                          "share": arrays.single(share, COARSE)})  # fmt: skip
+        told.append(("wheels", f"{h.shape[1]}, at their axes; the longest arrow is {largest:.3g} {unit}".strip()))
+    gyros = [(b, called(control_moment_gyros, one)) for b, one in carried(run, "gyros", "gimbal_angle")]
+    columns = np.cumsum([0, *(one.count * one.gimbals for _, one in gyros)])
+    if gyros and run.ds["gimbal_angle"].shape[-1] == columns[-1]:
+        angles = np.asarray(run.ds["gimbal_angle"].values, dtype=float)
+        largest = max(float(one.momentum.max()) for _, one in gyros)
+        for (b, one), first, last in zip(gyros, columns, columns[1:], strict=False):
+            spin = one.spin_axes_at(angles[:, first:last])
+            for k in range(one.count):
+                share = np.full(len(run.seconds), one.momentum[k] / largest)
+                found.append({"name": "gyros", "colour": GYRO, "body": b, "axis": arrays.short(spin[:, k], 1.0, DRAWN),
+                              "share": arrays.single(share, COARSE)})  # fmt: skip
+        count = sum(one.count for _, one in gyros)
+        told.append(("gyros", f"{count}, at their spin axes; momentum {largest:.3g} {unit}".strip()))
+    return found
+
+
+CURVES = (
+    ("wheel_momentum", "Momentum of each wheel"), ("gimbal_angle", "Angle of each gimbal"),
+    ("dipole_command", "Commanded dipole of each torquer"), ("thruster_fired", "Time of thrust of each thruster"),
+)  # fmt: skip
+
+
+def curves(run: Shown, add: Callable[..., None]) -> None:
+    """Curves of what is carried, and of the angles of the body's axes to the Sun."""
+    if run.first("attitude") is not None and run.bodies == 1 and toward_sun(run) is not None:
+        angles = [np.degrees(np.asarray(pointing_error(run.ds.assign_attrs(run.whole.attrs), axis, "sun").values))
+                  for axis in np.eye(3)]  # fmt: skip
+        add(
+            "Body axes to the Sun",
+            "deg",
+            [(name, one.reshape(len(run.seconds))) for name, one in zip("xyz", angles, strict=True)],
+        )
+    for name, words in CURVES:
+        if name in run.ds:
+            values, unit = np.asarray(run.ds[name].values, dtype=float), run.unit(name)
+            factor, unit = (np.degrees(1.0), "deg") if unit == "rad" else (1.0, unit)
+            add(words, unit, [(told, factor * values[:, k]) for k, told in enumerate(labels_of(run.ds[name]))])

@@ -1,19 +1,22 @@
-"""The orbit of a run: its path, the central body, ground track, local vertical, and shadow."""
+"""The orbit of a run: its path, central body, ground track, local vertical, shadow; bodies as seen from each other."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from polhode.algebra import rotation
 from polhode.arguments import Array, Indices
 from polhode.errors import InvalidInput
 from polhode.plots.rows import even
+from polhode.plots.shown import Shown
 from polhode.trajectory import frames as seen
+from polhode.trajectory.relative import joined
 from polhode.trajectory.surroundings import turned
 from polhode.viewer import motions
 from polhode.viewer.arrays import FINE, Arrays
-from polhode.viewer.recorded import Recorded
 
 AROUND = ("orbit", "spacecraft")
 """Systems with a centre at the origin."""
@@ -27,7 +30,7 @@ AROUND_A_QUARTER = 1.12
 Told = list[tuple[str, str]]
 
 
-def of_run(run: Recorded, arrays: Arrays, facts: Told) -> dict[str, Any] | None:
+def of_run(run: Shown, arrays: Arrays, facts: Told) -> dict[str, Any] | None:
     """The entry ``orbit`` of a run; what has to be said of it is added to the facts. None for bodies that stay."""
     if run.of("position") is None or run.molecules:
         return None
@@ -49,23 +52,23 @@ def of_run(run: Recorded, arrays: Arrays, facts: Told) -> dict[str, Any] | None:
     return found
 
 
-def about_a_centre(run: Recorded) -> bool:
+def about_a_centre(run: Shown) -> bool:
     """Whether bodies are about a centre at the origin."""
     return run.system in AROUND or run.centre is not None
 
 
-def between_frames(run: Recorded) -> Indices:
+def between_frames(run: Shown) -> Indices:
     """Numbers of rows within the times shown, more than there are frames where there are more, by increasing time."""
     times = np.asarray(run.whole["time"].values, dtype=float)
     most = max(2, POINTS // run.bodies)
-    rows = np.flatnonzero((times >= run.times[0]) & (times <= run.times[-1]))
-    if len(rows) <= len(run.times) or most <= len(run.times):
+    rows = np.flatnonzero((times >= run.seconds[0]) & (times <= run.seconds[-1]))
+    if len(rows) <= len(run.seconds) or most <= len(run.seconds):
         return run.rows
     rows = rows[np.argsort(times[rows], kind="stable")]
     return rows[even(len(rows), most)]
 
 
-def path(run: Recorded, arrays: Arrays, rows: Indices, facts: Told) -> dict[str, Any] | None:
+def path(run: Shown, arrays: Arrays, rows: Indices, facts: Told) -> dict[str, Any] | None:
     """Places along the ways between these rows, by the cubics through positions and velocities; None where the rows
     are close and those of the frames.
 
@@ -109,12 +112,12 @@ def _bends(t: Array, r: Array, v: Array) -> tuple[Array, Array]:
 
 
 # ------------------------------------------------------------------ the central body
-def central(run: Recorded, facts: Told) -> dict[str, Any]:
+def central(run: Shown, facts: Told) -> dict[str, Any]:
     """Name, radius and rotation of the body at the origin, as far as the record tells."""
     known = run.centre
     found: dict[str, Any] = {"name": (known.name if known else "") or "centre"}
     if known is None or known.radius is None:
-        found["radius"] = 0.1 * float(np.linalg.norm(run.of("position"), axis=-1).min())
+        found["radius"] = 0.1 * float(np.linalg.norm(run.all_bodies("position"), axis=-1).min())
         facts.append(("centre", "its radius is not in the record: drawn as a tenth of the least distance"))
     else:
         found["radius"] = known.radius
@@ -126,7 +129,7 @@ def central(run: Recorded, facts: Told) -> dict[str, Any]:
     return found
 
 
-def ground_track(run: Recorded, arrays: Arrays, facts: Told) -> dict[str, Any] | None:
+def ground_track(run: Shown, arrays: Arrays, facts: Told) -> dict[str, Any] | None:
     """Longitude and latitude (deg) below the first body, on a centre that turns about z at a known rate."""
     known = run.centre
     if known is None or not known.rotation:
@@ -140,7 +143,7 @@ def ground_track(run: Recorded, arrays: Arrays, facts: Told) -> dict[str, Any] |
     return arrays.short(np.degrees(np.column_stack([track.longitude.values, track.latitude.values])), 180.0)
 
 
-def lvlh(run: Recorded) -> Array | None:
+def lvlh(run: Shown) -> Array | None:
     """Quaternions (F, 4) from the local frame to space, z to the centre and y against the orbit's angular momentum.
 
     None where the motion is straight at some frame.
@@ -152,7 +155,7 @@ def lvlh(run: Recorded) -> Array | None:
     return frame if np.isfinite(frame).all() else None
 
 
-def shadow(run: Recorded, rows: Indices, facts: Told) -> list[list[float]]:
+def shadow(run: Shown, rows: Indices, facts: Told) -> list[list[float]]:
     """Intervals in the shadow of the centre, where the run reckons with one."""
     try:
         found = seen.shadow(run.whole[["position", "velocity"]].isel(time=rows).load())
@@ -161,7 +164,47 @@ def shadow(run: Recorded, rows: Indices, facts: Told) -> list[list[float]]:
             facts.append(("shadow", "not shown: the rows are too far apart for it"))
         return []
     if len(found):
-        share = float((found[:, 1] - found[:, 0]).sum()) / max(run.times[-1] - run.times[0], 1e-300)
+        share = float((found[:, 1] - found[:, 0]).sum()) / max(run.seconds[-1] - run.seconds[0], 1e-300)
         many = f"{len(found)} passage{'s' * (len(found) > 1)}"
         facts.append(("shadow", f"{many}, {100.0 * share:.3g} % of the time shown"))
     return [[float(a), float(b)] for a, b in found]
+
+
+MOST_TOGETHER = 25
+"""Most bodies that are drawn so."""
+
+
+def together(run: Shown, arrays: Arrays, facts: list[tuple[str, str]]) -> dict[str, Any] | None:
+    """The entry ``together`` of a run; None where no load is on two bodies that move.
+
+    ``position`` (F, B, 3) and ``attitude`` (F, B, 4) are in LVLH of the first body, with it at the origin, about a
+    centre, else in space with the centre of mass at the origin. Each link has its two ``bodies``, of a tether also
+    where it is fastened, in their axes, and its length.
+    """
+    r, pairs = run.of("position"), joined(run.whole)
+    if r is None or not pairs or run.bodies > MOST_TOGETHER:
+        return None
+    q, frame = motions.attitude(run), lvlh(run) if about_a_centre(run) else None
+    if frame is None:
+        weights = np.ones(run.bodies) if run.mass is None else run.mass / run.mass.sum()
+        r = r - np.einsum("b,fbi->fi", weights / weights.sum(), r)[:, None]
+    else:
+        turns = np.repeat(frame, run.bodies, axis=0)
+        r = rotation.rotate_inverse(turns, (r - r[:, :1]).reshape(-1, 3)).reshape(r.shape)
+        if q is not None:
+            q = rotation.multiply(rotation.conjugate(turns), q.reshape(-1, 4)).reshape(q.shape)
+    if not np.isfinite(r).all() or not np.any(r):
+        return None
+    where = "the centre of mass, in space" if frame is None else f"{motions.names_of(run)[0]}, in its LVLH: z is down"
+    facts.append(("together", f"seen from {where}; bodies are magnified where they are small"))
+    links: list[dict[str, Any]] = [{"bodies": list(pair)} for pair in pairs]
+    names = motions.names_of(run)
+    for load in run.arguments.values():
+        on = load.get("on", ()) if isinstance(load, Mapping) and load.get("kind") == "tether" else ()
+        if len(on) == 2 and all(name in names for name in on):
+            ends = [[float(x) for x in load.get(word, (0.0, 0.0, 0.0))] for word in ("of_a", "of_b")]
+            links.append({"bodies": [names.index(name) for name in on], "at": ends, "length": float(load["length"])})
+    return {
+        "position": arrays.single(r), "attitude": None if q is None else arrays.short(motions.steady(q), 1.0),
+        "links": links, "local": frame is not None,
+    }  # fmt: skip

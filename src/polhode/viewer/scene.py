@@ -9,20 +9,23 @@ of frames as references into the bytes (``polhode.viewer.arrays``).
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
+import polhode
 from polhode.errors import InvalidInput, shown
 from polhode.lazy_packages import xr
-from polhode.trajectory.schema import renamed, trajectory
-from polhode.viewer import equipment, facts, frames, motions, orbits, series, shapes, together
+from polhode.plots.shown import PLAIN, Shown
+from polhode.trajectory.schema import CONVENTIONS, renamed, trajectory
+from polhode.viewer import frames, motions, orbits, series, shapes
 from polhode.viewer.arrays import Arrays
-from polhode.viewer.recorded import Recorded
 
 VERSION = 1
+METHOD = ("method", "method_description")
 LONGEST = 300
 """Most characters of a title that a file states."""
 Mesh = tuple[Any, Any]
@@ -40,54 +43,47 @@ def scene_of(
     made = [_run(run, label, arrays, told, mesh) for (run, told), label in zip(read, labels, strict=True)]
     heading, below = _headings([run for run, _ in read])
     scene = {
-        "version": VERSION, "title": title or heading, "subtitle": below, "generator": f"polhode {_version()}",
+        "version": VERSION, "title": title or heading, "subtitle": below, "generator": f"polhode {polhode.__version__}",
         "runs": made,
     }  # fmt: skip
     return _plain(scene), bytes(arrays)
 
 
-def _headings(runs: list[Recorded]) -> tuple[str, str]:
+def _headings(runs: list[Shown]) -> tuple[str, str]:
     """Title and subtitle: what the user called it, or the systems; methods and steps, or how many runs there are."""
     names = list(dict.fromkeys(run.system.replace("_", " ") for run in runs if run.system))
     systems = " and ".join(names)
     given = str(runs[0].whole.attrs.get("title", ""))[:LONGEST]
     own = bool(given) and not given.startswith(f"{runs[0].system}, ") and "member" not in given.partition(":")[0]
-    told = [f"{len(runs)} runs"] if len(runs) > 1 else [facts.method_of(runs[0])]
+    told = [f"{len(runs)} runs"] if len(runs) > 1 else [method_of(runs[0])]
     if own:
         told.insert(0, systems)
     heading = given if own else systems[:1].upper() + systems[1:]
     return heading or "Trajectory", "  ·  ".join(part for part in told if part)
 
 
-def _version() -> str:
-    from polhode import __version__
-
-    return str(__version__)
-
-
-def _labels(given: list[str], runs: list[Recorded]) -> list[str]:
+def _labels(given: list[str], runs: list[Shown]) -> list[str]:
     """Labels as given; else method and step, with a number where two are the same."""
-    found = [label or facts.method_of(run) or run.system or "run" for label, run in zip(given, runs, strict=True)]
+    found = [label or method_of(run) or run.system or "run" for label, run in zip(given, runs, strict=True)]
     if len(set(found)) < len(found) and len({run.system for run in runs}) > 1:
         found = [f"{run.system}, {text}" if not label else text
                  for label, text, run in zip(given, found, runs, strict=True)]  # fmt: skip
     return [f"{text} ({found[:k].count(text) + 1})" if found.count(text) > 1 else text for k, text in enumerate(found)]
 
 
-def _recorded(ds: xr.Dataset, most: int, span: tuple[float, float] | None) -> tuple[Recorded, list[tuple[str, str]]]:
+def _recorded(ds: xr.Dataset, most: int, span: tuple[float, float] | None) -> tuple[Shown, list[tuple[str, str]]]:
     ds = renamed(trajectory(ds))
     if "member" in ds.dims:
         raise InvalidInput("this Dataset has members; take some by ds.isel(member=0), or members= of polhode.view")
     if "time" not in ds.dims or not {"attitude", "position"} & set(ds.data_vars):
         raise InvalidInput("this Dataset is no trajectory: it has no attitudes and no positions along times; take that "
                            "of a run, such as polhode.integrate gives")  # fmt: skip
-    picked = frames.chosen(ds, most, span)
+    rows, told = frames.chosen(ds, most, span)
     along = [name for name, variable in ds.data_vars.items() if "time" in variable.dims]
-    small = ds[along].isel(time=picked.rows).load()
-    return Recorded(ds, small, picked.rows), list(picked.facts)
+    return Shown(ds, ds[along].isel(time=rows).load(), rows), told
 
 
-def _run(run: Recorded, label: str, arrays: Arrays, told: list[tuple[str, str]], mesh: Mesh | None) -> dict[str, Any]:
+def _run(run: Shown, label: str, arrays: Arrays, told: list[tuple[str, str]], mesh: Mesh | None) -> dict[str, Any]:
     shape = shapes.of_run(run, arrays, mesh)
     told.append(("shape", shape.words))
     if run.bodies > 1 and not run.molecules and "attitude" in run.whole:
@@ -96,16 +92,16 @@ def _run(run: Recorded, label: str, arrays: Arrays, told: list[tuple[str, str]],
         told.append(("bodies", f"{run.bodies:,}"))
     # Exact numbers come first: a page is compressed better by parts of one kind.
     found: dict[str, Any] = {
-        "label": label, "clock": {"values": arrays.exact(run.times), "unit": run.unit("time")},
+        "label": label, "clock": {"values": arrays.exact(run.seconds), "unit": run.unit("time")},
         "invariants": series.invariants(run, arrays), "bodies": motions.bodies(run, arrays, shape),
         "cell": motions.cell(run), "vectors": motions.vectors(run, arrays),
-        "rotors": equipment.rotors(run, arrays, told), "poinsot": motions.poinsot(run, arrays),
-        "orbit": orbits.of_run(run, arrays, told), "together": together.of_run(run, arrays, told),
+        "rotors": motions.rotors(run, arrays, told), "poinsot": motions.poinsot(run, arrays),
+        "orbit": orbits.of_run(run, arrays, told), "together": orbits.together(run, arrays, told),
         "series": series.of_run(run, arrays), "coarse": any(name == "coarse" for name, _ in told),
     }  # fmt: skip
     if shape.pivot is not None:
         found["pivot"] = shape.pivot
-    return found | {"facts": facts.of_run(run, told)}
+    return found | {"facts": _facts(run, told)}
 
 
 def _plain(value: object) -> Any:
@@ -151,3 +147,66 @@ def members_of(ds: xr.Dataset, members: Sequence[int] | None) -> list[tuple[str,
     if not found:
         raise InvalidInput("members is empty; name those to show")
     return found
+
+
+LONGEST = 400
+"""Most characters of a line."""
+
+
+def _in(value: str, unit: str) -> str:
+    return f"{value} {unit}".strip()
+
+
+def number(value: Any) -> str:
+    """A number in six digits."""
+    try:
+        return f"{float(value):.6g}"
+    except (TypeError, ValueError):
+        return str(value)
+
+
+def method_of(run: Shown) -> str:
+    """The method as it is written, and the steps it took."""
+    attrs = run.whole.attrs
+    steps = f"rtol {number(attrs['rtol'])}" if "rtol" in attrs else ""
+    steps = steps or (_in(f"step {number(attrs['step'])}", run.unit("time")) if "step" in attrs else "")
+    return ", ".join(part for part in (str(attrs.get("method", "")), steps) if part)
+
+
+def _facts(run: Shown, found: list[tuple[str, str]]) -> list[list[str]]:
+    """The entry ``facts`` of a run; ``found`` is what frames, shape and orbit have to say."""
+    attrs, n, seconds = run.whole.attrs, int(run.whole.sizes["time"]), run.seconds
+    at = f"t = {seconds[0]:.6g}" + (f" to {seconds[-1]:.6g}" if len(seconds) > 1 else "")
+    kinds = run.whole["event_kind"].values.ravel() if "event_kind" in run.whole else ()
+    counts = Counter(str(kind).replace("_", " ") for kind in kinds)
+    lines: list[tuple[str, Any]] = [("incomplete", attrs.get("incomplete"))]
+    lines += [pair for pair in found if pair[0] in ("coarse", "shown")]
+    lines += [
+        ("system", run.system or attrs.get("title")),
+        ("method", attrs.get("method") and ": ".join(str(attrs[word]) for word in METHOD if attrs.get(word))),
+        ("order", attrs.get("order")),
+        ("tolerance", "rtol" in attrs and number(attrs["rtol"])),
+        ("step", "rtol" not in attrs and "step" in attrs and _in(number(attrs["step"]), run.unit("time"))),
+        ("steps", "steps" in attrs and (f"{attrs['steps']:,}" if isinstance(attrs["steps"], int) else attrs["steps"])),
+        ("rows", f"{n:,} row{'s' * (n != 1)}; frames from {_in(at, run.unit('time'))}"),
+        ("largest energy error", _largest(run, "energy_error")),
+        ("conserves", attrs.get("conserves")),
+        ("events", ", ".join(f"{many} {kind}" for kind, many in counts.items())),
+        ("ended by", attrs.get("stopped")),
+        ("units", "consistent, of your own" if run.label in PLAIN else run.label),
+        ("epoch", attrs.get("epoch") and f"{attrs['epoch']} at time 0"),
+    ]
+    lines += [pair for pair in found if pair[0] not in ("coarse", "shown")]
+    notes = run.whole["energy_error"].attrs.get("note") if "energy_error" in run.whole else None
+    lines += [("note", notes), ("conventions", attrs.get("conventions", CONVENTIONS)),
+              ("made by", attrs.get("polhode_version") and f"polhode {attrs['polhode_version']}")]  # fmt: skip
+    told = [(name, str(text)) for name, text in lines if text]
+    return [[name, text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."] for name, text in told]
+
+
+def _largest(run: Shown, name: str) -> str:
+    if name not in run.whole or run.whole[name].dims != ("time",):
+        return ""
+    values = np.abs(np.asarray(run.whole[name].values, dtype=float))
+    values = values[np.isfinite(values)]
+    return f"{values.max():.3g}, relative, of all rows" if values.size else ""

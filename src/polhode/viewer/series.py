@@ -8,12 +8,11 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.arguments import Array
-from polhode.lazy_packages import xr
+from polhode.plots.shown import Shown
 from polhode.trajectory import frames as seen
 from polhode.trajectory.convergence import momentum_errors
-from polhode.viewer import equipment, motions, orbits
+from polhode.viewer import motions, orbits
 from polhode.viewer.arrays import COARSE, Arrays
-from polhode.viewer.recorded import Recorded
 
 MOST_LINES = 8
 """Most lines of one plot."""
@@ -32,7 +31,7 @@ Curve = tuple[str, Any]
 Group = dict[str, Any]
 
 
-def of_run(run: Recorded, arrays: Arrays) -> list[Group]:
+def of_run(run: Shown, arrays: Arrays) -> list[Group]:
     """The entry ``series`` of a run."""
     groups: list[Group] = []
 
@@ -42,10 +41,11 @@ def of_run(run: Recorded, arrays: Arrays) -> list[Group]:
             lines = [{"label": label, "values": arrays.single(values, COARSE + 8 * fine)} for label, values in kept]
             groups.append({"group": name, "unit": unit, "log": log, "lines": lines})
 
-    errors = energy_errors(run)
-    if errors is not None:
-        unit = "" if _relative(run) else run.unit("energy")
-        add("Energy error", unit, [("energy", errors)], log=True)
+    relative = "energy_error" in run.whole
+    name = "energy_error" if relative else "energy_change"
+    if name in run.whole and run.whole[name].dims == ("time",):
+        errors = _largest(run, np.abs(np.asarray(run.whole[name].values, dtype=float)))
+        add("Energy error", "" if relative else run.unit("energy"), [("energy", errors)], log=True)
     add("Momentum errors", "", _momentum_errors(run), log=True)
     w = run.first("angular_velocity")
     if w is not None and not run.molecules:
@@ -57,7 +57,7 @@ def of_run(run: Recorded, arrays: Arrays) -> list[Group]:
         _of_orbit(run, add)
     elif "position" in run.whole and not run.molecules:
         _of_positions(run, add)
-    equipment.curves(run, add)
+    motions.curves(run, add)
     if "temperature" in run.whole:
         names = {"temperature": "all", "temperature_translational": "translation", "temperature_rotational": "rotation"}
         add("Temperature", run.unit("temperature"),
@@ -71,7 +71,7 @@ def of_run(run: Recorded, arrays: Arrays) -> list[Group]:
     return groups
 
 
-def invariants(run: Recorded, arrays: Arrays) -> list[dict[str, Any]]:
+def invariants(run: Shown, arrays: Arrays) -> list[dict[str, Any]]:
     """The entry ``invariants`` of a run: exact values."""
     found = []
     for name in INVARIANTS:
@@ -86,24 +86,11 @@ def invariants(run: Recorded, arrays: Arrays) -> list[dict[str, Any]]:
     return found
 
 
-def _row(run: Recorded, name: str) -> Array:
+def _row(run: Shown, name: str) -> Array:
     return np.asarray(run.ds[name].values, dtype=float)
 
 
-def _relative(run: Recorded) -> bool:
-    return "energy_error" in run.whole
-
-
-# ------------------------------------------------------------------ errors
-def energy_errors(run: Recorded) -> Array | None:
-    """Size of the energy error at each frame: the largest of the rows from this frame to the next."""
-    name = "energy_error" if _relative(run) else "energy_change"
-    if name not in run.whole or run.whole[name].dims != ("time",):
-        return None
-    return _largest(run, np.abs(np.asarray(run.whole[name].values, dtype=float)))
-
-
-def _largest(run: Recorded, sizes: Array) -> Array:
+def _largest(run: Shown, sizes: Array) -> Array:
     """Largest value of the rows from each frame to the next; the last frame has its own."""
     rows = run.rows
     if len(rows) < 2 or len(rows) == len(sizes):
@@ -113,23 +100,19 @@ def _largest(run: Recorded, sizes: Array) -> Array:
     return np.fmax.reduceat(sizes[: rows[-1] + 1], rows)
 
 
-def _momentum_errors(run: Recorded) -> list[Curve]:
+def _momentum_errors(run: Shown) -> list[Curve]:
     """Errors of the momenta that are conserved."""
     names = [name for name in run.conserved if name in run.whole]
     vectors = [*names, *(name for name in ("angular_momentum_space", "momentum") if name in run.whole)]
     if not names or run.whole.sizes["time"] < 2:
         return []
     small = run.whole[list(dict.fromkeys(vectors))]
-    thinned = small.isel(time=np.concatenate([[0], run.rows])).load() if _large(small) else None
-    if thinned is not None:
-        thinned.attrs = dict(run.whole.attrs)
-        return [(_words(name), values[1:]) for name, (values, _) in momentum_errors(thinned).items()]
-    small = small.load().assign_attrs(run.whole.attrs)
-    return [(_words(name), _largest(run, values)) for name, (values, _) in momentum_errors(small).items()]
-
-
-def _large(ds: xr.Dataset) -> bool:
-    return bool(ds.nbytes > 2**28)
+    if small.nbytes > 2**28:
+        small = small.isel(time=np.concatenate([[0], run.rows]))
+        found = momentum_errors(small.load().assign_attrs(run.whole.attrs)).items()
+        return [(_words(name), values[1:]) for name, (values, _) in found]
+    found = momentum_errors(small.load().assign_attrs(run.whole.attrs)).items()
+    return [(_words(name), _largest(run, values)) for name, (values, _) in found]
 
 
 def _words(name: str) -> str:
@@ -137,14 +120,14 @@ def _words(name: str) -> str:
 
 
 # ------------------------------------------------------------------ angles, heights
-def tilt(run: Recorded) -> Curve:
+def tilt(run: Shown) -> Curve:
     """Angle between the vertical and the axis of a pinned body: through its centre of mass, else z."""
-    up = rotation.rotate(run.first("attitude"), run.axis)
+    up = rotation.rotate(run.all_bodies("attitude")[:, 0], run.axis)
     return "axis", np.degrees(np.arctan2(np.hypot(up[:, 0], up[:, 1]), up[:, 2]))
 
 
-def _of_orbit(run: Recorded, add: Any) -> None:
-    r, q = run.first("position"), run.first("attitude")
+def _of_orbit(run: Shown, add: Any) -> None:
+    r, q = run.all_bodies("position")[:, 0], run.first("attitude")
     distance = np.linalg.norm(r, axis=1)
     known = run.centre
     frame = orbits.lvlh(run)
@@ -157,14 +140,14 @@ def _of_orbit(run: Recorded, add: Any) -> None:
         add("Body z to the centre", "deg",
             [("angle", np.degrees(np.arctan2(np.hypot(down[:, 0], down[:, 1]), down[:, 2])))])  # fmt: skip
     if known is not None and known.radius is not None:
-        unit, factor = ("km", 1e-3) if run.units == "SI" else (run.unit("position"), 1.0)
+        unit, factor = ("km", 1e-3) if run.label == "SI" else (run.unit("position"), 1.0)
         above = f"above the radius of {known.name}" if known.name else "above the surface"
         add("Altitude", unit, [(above, (distance - known.radius) * factor)], fine=True)
     else:
         add("Distance from the centre", run.unit("position"), [("distance", distance)], fine=True)
 
 
-def _of_positions(run: Recorded, add: Any) -> None:
+def _of_positions(run: Shown, add: Any) -> None:
     r = motions.positions(run)
     unit = run.unit("position")
     if run.bodies == 1:

@@ -8,16 +8,22 @@ and from its centre of mass.
 
 from __future__ import annotations
 
+import io
+import json
+import os
 from math import cos, pi, sqrt
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from polhode import reading
 from polhode.algebra import rotation
-from polhode.arguments import Array, ArrayLike
+from polhode.arguments import Array, ArrayLike, Indices, array, path as checked_path
+from polhode.errors import FileProblem, InvalidInput, MissingExtra, PolhodeError, shown
+from polhode.plots.shown import Shown
 from polhode.plots.solids import ring, sides
 from polhode.viewer.arrays import Arrays
-from polhode.viewer.recorded import Recorded
 
 THINNEST = 0.04
 """Least side of a cuboid, as a part of its largest: a plate or a rod stays visible."""
@@ -50,7 +56,7 @@ class Shape(NamedTuple):
     words: str
 
 
-def of_run(run: Recorded, arrays: Arrays, mesh: tuple[Any, Any] | None) -> Shape:
+def of_run(run: Shown, arrays: Arrays, mesh: tuple[Any, Any] | None) -> Shape:
     """Shapes of the bodies of a run."""
     if mesh is not None:
         pivot = None if run.top is None else [0.0, 0.0, 0.0]
@@ -68,7 +74,7 @@ def of_run(run: Recorded, arrays: Arrays, mesh: tuple[Any, Any] | None) -> Shape
     return Shape([{"kind": "sphere", "radius": POINT * extent}], None, f"a {kind}, not to scale")
 
 
-def _extent(run: Recorded) -> float:
+def _extent(run: Shown) -> float:
     r = run.of("position")
     if r is None:
         return 1.0 / POINT
@@ -77,7 +83,7 @@ def _extent(run: Recorded) -> float:
 
 
 # ------------------------------------------------------------------ solids
-def _solids(run: Recorded, arrays: Arrays) -> Shape:
+def _solids(run: Shown, arrays: Arrays) -> Shape:
     masses = run.mass if run.mass is not None and "position" in run.whole else None
     if masses is None and run.arguments.get("mass") is not None:
         masses = run.mass
@@ -97,7 +103,7 @@ def _solids(run: Recorded, arrays: Arrays) -> Shape:
     return Shape(shapes, None, words)
 
 
-def _ball(run: Recorded, k: int) -> float:
+def _ball(run: Shown, k: int) -> float:
     """Radius of a point among bodies: that of a ball as dense as the first body with an inertia."""
     solid = next(j for j, (moments, _) in enumerate(run.inertia) if moments.any())
     if run.mass is None or not run.mass[solid]:
@@ -120,7 +126,7 @@ def _mesh(arrays: Arrays, vertices: Array, faces: ArrayLike) -> dict[str, Any]:
     return {"kind": "mesh", "vertices": arrays.single(vertices), "faces": arrays.whole(faces)}
 
 
-def _top(run: Recorded, arrays: Arrays, centre: Array) -> Shape:
+def _top(run: Shown, arrays: Arrays, centre: Array) -> Shape:
     """A top: a cone on its tip where it is symmetric about the axis of its centre of mass, else a cuboid."""
     moments, frame = run.inertia[0]
     distance = float(np.linalg.norm(centre))
@@ -173,7 +179,7 @@ def _cone(arrays: Arrays, axis: Array, height: float, radius: float) -> dict[str
 
 
 # ------------------------------------------------------------------ molecules
-def _molecule(run: Recorded) -> Shape:
+def _molecule(run: Shown) -> Shape:
     shapes, size, words = _close_to(run)
     apart = _spacing(run)
     if apart > SPARSE * size:  # a gas, of which nothing would be seen
@@ -187,7 +193,7 @@ def _molecule(run: Recorded) -> Shape:
     return Shape(shapes, None, words)
 
 
-def _close_to(run: Recorded) -> tuple[list[dict[str, Any]], float, str]:
+def _close_to(run: Shown) -> tuple[list[dict[str, Any]], float, str]:
     """Shapes of molecules in their true size, this size, and words."""
     if "site_position" in run.whole and "site" in run.whole.variables:
         names = [str(name).rstrip("0123456789") for name in run.whole["site"].values]
@@ -212,7 +218,7 @@ def _close_to(run: Recorded) -> tuple[list[dict[str, Any]], float, str]:
     return shapes, sigma, "dipoles: orange the positive end, blue the negative one"
 
 
-def _spacing(run: Recorded) -> float:
+def _spacing(run: Shown) -> float:
     """Mean distance of neighbours, by the volume of the box or that of the cloud."""
     r = run.of("position")
     if "box" in run.whole:
@@ -223,3 +229,78 @@ def _spacing(run: Recorded) -> float:
         sides = np.ptp(r[0], axis=0)
         volume = float(np.prod(np.maximum(sides, 1e-3 * sides.max())))
     return float(np.cbrt(volume / max(1, run.bodies))) or 1.0
+
+
+SUFFIXES = (".stl", ".obj", ".ply", ".off", ".glb")
+MOST_TRIANGLES = 200_000
+"""Most triangles: a page with more is large and slow."""
+
+
+def mesh_of(given: Path | int | tuple[list[list[int]], list[list[float]]] | None) -> tuple[Any, Any] | None:
+    """Corners (V, 3) and triangles (F, 3) of a file, or of arrays ``(vertices, faces)``; None of None."""
+    if given is None:
+        return None
+    if isinstance(given, str | os.PathLike):
+        return _checked(*_read(checked_path(given, "mesh")))
+    if not isinstance(given, list | tuple) or len(given) != 2:
+        raise InvalidInput(f"mesh must be the name of a file or (vertices, faces), not {shown(given)}")
+    return _checked(*given)
+
+
+def _checked(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, Indices]:
+    corners = array(vertices, "vertices of mesh", "m")
+    numbers = array(faces, "faces of mesh")
+    if corners.ndim != 2 or corners.shape[1] != 3 or not len(corners):
+        raise InvalidInput(f"vertices of mesh must have the shape (V, 3), not {corners.shape}")
+    if numbers.ndim != 2 or numbers.shape[1] != 3 or not len(numbers):
+        raise InvalidInput(f"faces of mesh must be triangles, of the shape (F, 3), not {numbers.shape}")
+    whole = numbers.astype(np.int64)
+    if (whole != numbers).any() or whole.min() < 0 or whole.max() >= len(corners):
+        raise InvalidInput(f"faces of mesh must be numbers of vertices, from 0 to {len(corners) - 1}")
+    _few(len(whole))
+    return corners, whole
+
+
+def _few(triangles: int) -> None:
+    if triangles > MOST_TRIANGLES:
+        raise InvalidInput(f"mesh has {triangles:,} triangles; simplify it to {MOST_TRIANGLES:,} or fewer")
+
+
+def _corners_in_glb(content: bytes) -> int:
+    """How many corners of triangles the header says, which may be more than there are bytes."""
+    head = json.loads(content[20 : 20 + int.from_bytes(content[12:16], "little")])
+    counts = [int(one["count"]) for one in head.get("accessors", [])]
+    parts = [[part.get("indices", part["attributes"]["POSITION"]) for part in one["primitives"]]
+             for one in head.get("meshes", [])]  # fmt: skip
+    shown = [counts[k] for node in head.get("nodes", []) if "mesh" in node for k in parts[node["mesh"]]]
+    return max(sum(shown), *counts, 0)
+
+
+def _read(name: str) -> tuple[Array, Indices]:
+    suffix = Path(name).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InvalidInput(f"mesh {name!r} must end in one of {', '.join(SUFFIXES)}")
+    reading.check(name, "mesh")
+    try:
+        import trimesh
+    except ImportError:
+        raise MissingExtra(
+            "to read a mesh the package trimesh is needed; pip install 'polhode[mesh]', or give (vertices, faces)"
+        ) from None
+    try:
+        content = reading.data(name, "mesh")
+        if suffix == ".glb":
+            _few(_corners_in_glb(content) // 3)
+        found: Any = trimesh.load(  # of bytes, so that no other file is looked for beside it
+            io.BytesIO(content), file_type=suffix[1:], force="mesh", process=False, skip_materials=True
+        )
+        vertices, faces = np.asarray(found.vertices, dtype=float), np.asarray(found.faces)
+    except PolhodeError:
+        raise
+    except Exception as problem:  # whatever a file that is no mesh makes of a reader
+        raise FileProblem(
+            f"cannot read the mesh {name!r}: it is torn or not one ({type(problem).__name__})"
+        ) from problem
+    if not len(faces) or not np.isfinite(vertices).all():
+        raise FileProblem(f"the mesh {name!r} has no triangles, or corners that are no numbers; check the file")
+    return vertices, faces

@@ -15,9 +15,9 @@ from polhode.arguments import ArrayLike, path as checked_path, text, truth, vect
 from polhode.errors import InvalidInput, answering, shown
 from polhode.lazy_packages import xr
 from polhode.trajectory.files import appearing_whole
-from polhode.viewer.meshes import mesh_of
 from polhode.viewer.page import page
 from polhode.viewer.scene import members_of, scene_of
+from polhode.viewer.shapes import mesh_of
 
 FRAMES = 5000
 MOST_FRAMES = 200_000
