@@ -158,7 +158,7 @@ def _remembered(lines: Sequence[str], behind: str, at: int) -> list[str]:
 
 def text(
     g: Graph, branches: Mapping[str, Loads], count: int, several: bool, name: str = "loads", bodies: int = 1,
-    before: int = 0, beside: int | None = None, memory_at: int = -1,
+    before: int = 0, beside: bool = False, memory_at: int = -1,
 ) -> str:  # fmt: skip
     """The text of a role that adds up loads."""
 
@@ -171,18 +171,17 @@ def text(
     places = [L.LOAD * (k // 3) + 3 * turns + k % 3 for turns in range(2) for k in range(3 * bodies)]
     columns = list(zip(*(loads.rows for loads in branches.values()), strict=True))
     for k, (slot, one) in enumerate(zip(places, acting, strict=True)):
-        if beside is None:
+        if not beside:
             lines.append(f"out[{at}{slot}] = {one}")
         elif columns and any(g.value(a) != 0.0 for a in columns[k]):
             lines.append(f"out[{at}{slot}] = out[{at}{slot}] + {one}")
-    first = beside or 0
     if several:
-        lines += [f"out[6 * N + {first + k}] = out[6 * N + {first + k}] + {one}" for k, one in enumerate(rates)]
+        lines += [f"out[6 * N + {k}] = out[6 * N + {k}] + {one}" for k, one in enumerate(rates)]
         lines = [f"a = {L.BODY} * i", f"b = {L.CONSTANTS} * i", f"c = {L.LOAD} * i", *lines]
         lines = ["for i in range(N):", *(f"    {line}" for line in lines)]
-        lines = [*(f"out[6 * N + {first + k}] = 0.0" for k in range(count)), *lines]
+        lines = [*(f"out[6 * N + {k}] = 0.0" for k in range(count)), *lines]
     else:
-        lines += [f"out[{L.LOAD * bodies + first + k}] = {one}" for k, one in enumerate(rates)]
+        lines += [f"out[{L.LOAD * bodies + k}] = {one}" for k, one in enumerate(rates)]
     head = f"def {name}(part, t, N, y, bodies, parameters, out):"
     return "\n".join([head, *(f"    {line}" for line in lines)]) + "\n"
 

@@ -119,7 +119,7 @@ def _states(draw: np.random.Generator, N: int) -> dict[str, Any]:
     matrix = quaternions.matrix_from_quaternion(q)
     first = {
         "t": draw.uniform(0.0, 10.0, (TRIALS, 1)), "r": size * r, "v": v, "m": m, "I": moments, "j": 1.0 / moments,
-        "mass": mass, "lightness": 1.0 / mass, "q": q, "f": f,
+        "mass": mass, "q": q, "f": f,
     } | {f"q_{name}": matrix[..., n, :] for n, name in enumerate(ROWS)}  # fmt: skip
     both = {name: np.concatenate([one, one]) for name, one in first.items()}
     both["r"][TRIALS:] *= 1.0 + NEAR * draw.normal(size=r.shape)

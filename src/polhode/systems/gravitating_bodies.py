@@ -26,7 +26,7 @@ from polhode.arguments import has_quantity, number, numbers
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, Loads, Numbers
 from polhode.errors import InvalidInput, answering, shown
-from polhode.systems.gravitation import CONSERVES, gravity_loads, gravity_potential, memory_of, numbers_of
+from polhode.systems.gravitation import attracting, numbers_of
 from polhode.systems.record import IDENTITY, System
 from polhode.systems.sum import with_loads
 
@@ -100,18 +100,8 @@ def gravitating_bodies(
                 f"{one} of the bodies is {sizes.tolist()}, with G = {G:g}; beyond {SMALLEST:g} to {1.0 / SMALLEST:g} "
                 "digits are lost: take other units, and 0 for a test particle"
             )
-    alone = System(
-        name="gravitating_bodies",
-        arguments={name: plain(values), "G": G},
-        mass=np.where(masses > 0.0, masses, TEST_MASS * masses.max()),
-        moments=np.full((N, 3), np.inf),
-        frames=np.array([IDENTITY] * N),
-        loads=gravity_loads,
-        potential=gravity_potential,
-        commutator=gravity_loads,
-        provides={"velocity_independent", "mutual_gravity"},
-        parameters=numbers_of(mu, np.where(mu > 0.0, G, 0.0)),
-        memory=memory_of(N),
-        conserves=CONSERVES,
-    )
+    together = np.where(masses > 0.0, masses, TEST_MASS * masses.max())
+    numbers_of_all = numbers_of(mu, np.where(mu > 0.0, G, 0.0))
+    points, frames = np.full((N, 3), np.inf), np.array([IDENTITY] * N)
+    alone = attracting({name: plain(values), "G": G}, together, points, frames, numbers_of_all)
     return with_loads(alone, loads, names)

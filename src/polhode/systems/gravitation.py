@@ -1,4 +1,4 @@
-"""The attraction of point masses, all on each other: a core of loads; see ``gravitating_bodies``.
+"""The attraction of point masses, all on each other; see ``gravitating_bodies``.
 
 What is left of the forces beside their orbits in Jacobi coordinates: body i orbits the centre of mass R_(i-1) of those
 before it at c_i = r_i - R_(i-1); that attraction acts on the pair of i and each j < i as if they were c_i apart
@@ -17,8 +17,9 @@ common is multiplied by the sum of their masses, and what a body has from all be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import helper, inlined
 from polhode.kernel.simd import below, greater, load8, roots, store8
 from polhode.loads import Load
-from polhode.systems.core import Core
+from polhode.systems.record import System
 
 LANES = 8
 FIXED = 4
@@ -283,9 +284,6 @@ def gravity_potential(t, N, y, bodies, parameters):
     return total
 
 
-CONSERVES = ("energy", "total_momentum", "total_angular_momentum")
-
-
 def numbers_of(mu: Array, G: Array) -> Array:
     """The parameters of these gravity parameters and constants of gravitation, 0 of a test particle."""
     N, together = len(mu), np.cumsum(mu)
@@ -294,8 +292,8 @@ def numbers_of(mu: Array, G: Array) -> Array:
     return np.concatenate([mu, together, mu / together, G, between, (FAR * np.eye(LANES + 1, LANES)).ravel()])
 
 
-def gravitation(bodies: Sequence[Body], load: Load) -> Core:
-    """The core of these bodies."""
+def gravitation(bodies: Sequence[Body], load: Load) -> System:
+    """The system of these bodies, beside which other loads are."""
     for one in bodies:
         if not isfinite(one.mass):
             raise InvalidInput(f"load {load.name!r} is the attraction of all bodies on each other, but {one.name!r} is "
@@ -304,8 +302,17 @@ def gravitation(bodies: Sequence[Body], load: Load) -> Core:
         raise InvalidInput(f"load {load.name!r} is the attraction of bodies on each other, but there is one; give "
                            "another, or polhode.loads.central(mu)")  # fmt: skip
     G = float(load.parameters["G"])
-    mu = G * np.array([one.mass for one in bodies])
-    numbers = np.concatenate([numbers_of(mu, np.full(len(mu), G)), np.zeros(memory_of(len(mu)))])
-    points = not any(isfinite(one) for body in bodies for one in body.moments)
-    provides = {"velocity_independent"} | ({"mutual_gravity"} if points else set())
-    return Core(gravity_loads, gravity_potential, numbers, frozenset(provides), CONSERVES)
+    mass, moments = np.array([one.mass for one in bodies]), np.array([one.moments for one in bodies])
+    frames, N = np.array([one.frame for one in bodies]), len(bodies)
+    return attracting({}, mass, moments, frames, numbers_of(G * mass, np.full(N, G)))
+
+
+def attracting(arguments: Mapping[str, Any], mass: Array, moments: Array, frames: Array, numbers: Array) -> System:
+    """The system of bodies that attract each other, with these parameters."""
+    points = not np.isfinite(moments).any()
+    return System(
+        name="gravitating_bodies", arguments=arguments, mass=mass, moments=moments, frames=frames, loads=gravity_loads,
+        potential=gravity_potential, commutator=gravity_loads, parameters=numbers, memory=memory_of(len(mass)),
+        provides={"velocity_independent"} | ({"mutual_gravity"} if points else set()),
+        conserves=("energy", "total_momentum", "total_angular_momentum"),
+    )  # fmt: skip

@@ -80,7 +80,7 @@ def _made(sum: Sum) -> Structure:
             return made
     if sum.of_pairs and not sum.passes and sum.of_one_kind:
         of_two(sum)  # which refuses what is no load on pairs
-    loops = loops_of(sum) if sum.beside is None else []
+    loops = [] if sum.beside else loops_of(sum)
     return looped(sum, loops) if loops or sum.passes else Tracing(sum).structure()
 
 

@@ -110,7 +110,7 @@ def changes(one: Summand, structure: Structure, sum: Sum) -> list[Any]:
     sudden: Any = one.load.impulse
     if sudden is None:
         return []
-    work, what = (sum.beside or 0) + structure.work.index(one.load.name), sudden.what or one.load.name
+    work, what = structure.work.index(one.load.name), sudden.what or one.load.name
     return happening([replace(sudden, auxiliary=work, body=body, what=what) for (body,) in one.on], one.load, sum)
 
 

@@ -36,11 +36,10 @@ from polhode.systems.around import edges_of, places as places_of, surrounding_of
 from polhode.systems.carried import Spin, carried_by, numbers_of, watches_of
 from polhode.systems.commands import bodies_read, sampled_by
 from polhode.systems.controllers import SAMPLING, Controller, controller
-from polhode.systems.core import Core
 from polhode.systems.event_record import Watch
 from polhode.systems.events import impact
 from polhode.systems.gravitation import gravitation
-from polhode.systems.loads_roles import no_loads, no_series
+from polhode.systems.loads_roles import no_loads, no_series, roles_of_both
 from polhode.systems.pairs import measured, numbers_of_each, within_of_loads
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.states import States, states_of
@@ -176,7 +175,7 @@ def parts_of(parts: Sequence[Body | Load | Surrounding], taken: Collection[str] 
 
 
 def composed(
-    parts: Iterable[Body | Load | Surrounding], core: Core | None = None, within: Mapping[str, Any] = NO_BOX,
+    parts: Iterable[Body | Load | Surrounding], core: System | None = None, within: Mapping[str, Any] = NO_BOX,
     about: Mapping[str, str] = MappingProxyType({}),
 ) -> System:  # fmt: skip
     """The system of these summands, perhaps beside a core; ``within`` are box and cut-off of loads on pairs, ``about``
@@ -215,6 +214,10 @@ def in_pairs(load: Load) -> Load:
 def with_loads(system: System, loads: Any, names: Any = ()) -> System:
     """A system with these names of its bodies, and with further loads beside its own."""
     further = loads_of(loads)
+    has = next(iter(system.functions), "") or next((one.quantity for one in system.auxiliary if one.read), "")
+    if further and has:
+        raise InvalidInput(f"{system.name} has {has} and loads; put it together by polhode.system(...), or make a "
+                           "load of each function")  # fmt: skip
     given = (names,) if isinstance(names, str) else names
     if not isinstance(given, list | tuple):
         raise InvalidInput(f"names must be names of the bodies, such as ('a', 'b'), not {shown(names)}")
@@ -224,22 +227,20 @@ def with_loads(system: System, loads: Any, names: Any = ()) -> System:
     called = tuple(identifier(one, f"names[{k}]") for k, one in enumerate(given))
     if not further:
         return replace(system, names=called, arguments={**system.arguments, **named}) if called else system
-    called = called or (("body",) if system.N == 1 else tuple(f"body{k}" for k in range(system.N)))
+    called = called or tuple(f"body{k}" for k in range(system.N))
     rows = zip(called, system.mass.tolist(), system.moments.tolist(), system.frames.tolist(), strict=True)
     bodies = [Body(name, mass, tuple(moments), tuple(frame)) for name, mass, moments, frame in rows]
-    made = composed([*bodies, *further], Core.of(system))
+    made = composed([*bodies, *further], system)
     record = {name: one for name, one in made.arguments.items() if name not in called}
     usual = "velocity_independent" in made.provides and system.commutator is None
-    usual = usual and "only_central_gravity" not in system.provides
     return replace(
         system, names=called, arguments={**system.arguments, **named, "loads": record}, commutator=None, series=None,
         memory=0, recommended=system.recommended if usual else "", **{name: getattr(made, name) for name in TAKEN},
-        **{name: getattr(system, name) + getattr(made, name) for name in ("switches", "watches", "impulses")},
     )  # fmt: skip
 
 
 TAKEN = ("loads", "potential", "provides", "parameters", "auxiliary", "conserves", "functions", "made_again", "decided",
-         "each_alone", "all_potential")  # fmt: skip
+         "switches", "watches", "impulses")  # fmt: skip
 """Attributes of a system that are those of its sum with further loads."""
 
 
@@ -365,7 +366,7 @@ def surfaces(sum: Sum) -> Iterator[tuple[float, int]]:
 
 def sum_of(
     bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = (),
-    core: Core | None = None, within: Within = OPEN, in_turn: bool = False, principal: bool = False,
+    core: System | None = None, within: Within = OPEN, in_turn: bool = False, principal: bool = False,
 ) -> Sum:  # fmt: skip
     """The sum of bodies, loads and controllers, its numbers one after another: those of a core, or the gravity
     parameter of a centre, then those of each load, then those of the surroundings. Before them are the settings of the
@@ -381,7 +382,7 @@ def sum_of(
         raise InvalidInput("a load is on polhode.pairs beside loads that come from a kernel, such as gravitation; give "
                            "all of them as plain functions")  # fmt: skip
     centres = [] if pairs else centres
-    numbers = [float(one.parameters["mu"]) for one in centres] if core is None else core.parameters.tolist()
+    numbers = [float(one.parameters["mu"]) for one in centres] if core is None else core.with_memory.tolist()
     numbers = [0.0] * FIRST_PARAMETER if pairs else numbers
     carried = carried_by(bodies, len(numbers))
     numbers += numbers_of(bodies, carried)
@@ -430,7 +431,7 @@ def sum_of(
         tuple(one for one in summands if not isinstance(one.load, Controller)),
         tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers),
         carried, tuple(quantities), tuple(one for one in summands if isinstance(one.load, Controller)),
-        tuple(name for name, _ in states.noises), beside=None if core is None else len(core.auxiliary), within=within,
+        tuple(name for name, _ in states.noises), beside=core is not None, within=within,
         in_turn=in_turn, pins_at=pins_at, mu_at=mu_at, seen_turned=turned,
     )  # fmt: skip
 
@@ -444,7 +445,7 @@ def _reading(summand: Summand, name: str, flags: Mapping[str, tuple[int, Any]], 
 
 
 def roles_of(
-    sum: Sum, structure: Structure, states: States, bodies: Sequence[Body], core: Core | None = None,
+    sum: Sum, structure: Structure, states: States, bodies: Sequence[Body], core: System | None = None,
     called: Mapping[str, Called] = MappingProxyType({}),
 ) -> dict[str, Any]:  # fmt: skip
     """The attributes of a system that follow from its structure, beside a core. ``called`` as of
@@ -476,7 +477,7 @@ def roles_of(
         if structure.rotors_alone and structure.centred:
             found["recommended"] = "rkn6_14a/kepler"
     if core is not None:
-        return found | core.attributes(structure, found["auxiliary"], not reads)
+        return found | beside(core, structure, not reads)
     if structure.potential is None and not found["auxiliary"]:  # free
         return found | {"commutator": no_loads, "series": no_series if structure.alone and any(sum.turns[0]) else None,
                         "provides": stated(velocity_independent=True)}  # fmt: skip
@@ -493,6 +494,20 @@ def roles_of(
             split_loads=not structure.pairs or bool(structure.table),
             velocity_independent=not structure.moving and not reads,
         ),
+    }  # fmt: skip
+
+
+def beside(core: System, structure: Structure, still: bool) -> dict[str, Any]:
+    """The attributes of a system with the loads of a core and those of a structure beside them; ``still`` where no
+    auxiliary variable of these is read."""
+    loads, potential = roles_of_both(False, core.loads, core.potential, structure.loads, structure.potential)
+    also = ("energy",) * structure.conservative + structure.conserves
+    whole = not {"angular_momentum_space", "total_angular_momentum"}.isdisjoint(also)
+    also += ("vertical_angular_momentum",) * whole
+    unmoved = {"velocity_independent"} if still and not structure.moving else set()
+    return {
+        "loads": loads, "potential": potential, "conserves": tuple(name for name in core.conserves if name in also),
+        "provides": {"split_loads"} | (({"mutual_gravity", "central_gravity"} | unmoved) & core.provides),
     }  # fmt: skip
 
 
@@ -550,7 +565,7 @@ class Again:
     structure: Structure  # that of the system
     states: States  # its states
     bodies: tuple[Body, ...]  # its bodies
-    core: Core | None = None  # what its loads are beside
+    core: System | None = None  # what its loads are beside
 
     def __call__(self, system: System) -> System:
         """The system at present: the last one made for a structure."""

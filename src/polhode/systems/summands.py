@@ -176,8 +176,7 @@ class Sum:
     noises: tuple[str, ...] = ()  # names of the states that are noise
     held: Mapping[str, str] = field(default_factory=dict)  # states that have no rates, and why
     registers: int = 0  # how many numbers behind the states hold what is set later
-    # of loads that are added to those that are there: how many auxiliary variables these have
-    beside: int | None = None
+    beside: bool = False  # whether its loads are added to those that are there
     in_turn: bool = False  # whether loads on each body are a loop for any number of bodies
     pins_at: int = -1  # where the places of pins begin in the parameters, 3 a body; -1 where all are at the origin
     mu_at: int = -1  # which parameter is the gravity parameter of the centre of all bodies, -1 without one

@@ -180,14 +180,12 @@ class Tracing:
         conditions = {f"part & {part} != 0": one for part, one in acting.items()} | coupled
         written = text(
             g, conditions, len(self.loads[L.MOVING].rates), self.each, bodies=self.N,
-            before=(sum.beside or 0) + len(self.work), beside=sum.beside, memory_at=self._memory_at(acting),
+            before=len(self.work), beside=sum.beside, memory_at=self._memory_at(acting),
         )  # fmt: skip
         module = module_of(written)
         potential, calls = None, bool(self.stated or called_in(g, [self.level]))
-        plain = (
-            not self.each and sum.beside is None and not called_in(g, [a for one in acting.values() for a in one.rows])
-        )
-        follows = {*acting} == {L.POTENTIAL_PART} and not (self.each or calls or self.jumping) and sum.beside is None
+        plain = not (self.each or sum.beside or called_in(g, [a for one in acting.values() for a in one.rows]))
+        follows = {*acting} == {L.POTENTIAL_PART} and not (self.each or calls or self.jumping or sum.beside)
         if follows:  # loads and commutator follow from the potential
             program = Dynamics(g, self.N, potential=self.depth, fixed=fixed)
             potential = derived("system", program, sum.moves, sum.turns).potential
@@ -210,8 +208,7 @@ class Tracing:
     def _memory_at(self, acting: Mapping[int, Loads]) -> int:
         """Where the loads at rest are remembered, which are needed again where their power is; -1 if nowhere."""
         sum, g = self.sum, self.g
-        alone = self.N == 1 and sum.beside is None
-        alone = alone and not (self.each or sum.states or sum.carried or sum.controllers)
+        alone = self.N == 1 and not (sum.beside or self.each or sum.states or sum.carried or sum.controllers)
         rows = [a for part, one in acting.items() if part != L.MOVING for a in one.rows]
         steady = not any(one.flags for one in sum.summands) and not called_in(g, rows)
         return len(sum.parameters) if alone and steady and L.RESTING in acting and L.MOVING in acting else -1
