@@ -97,12 +97,6 @@ def test_gpu_that_is_there_and_one_that_fails(polhode, quick, monkeypatch):
     assert code == 0 and "none: the device reports error 46" in out
 
 
-def test_unknown_compiler(polhode, quick, monkeypatch):
-    monkeypatch.setenv("POLHODE_COMPILER", "gcc")
-    code, out, _ = polhode("doctor")
-    assert code == 1 and "POLHODE_COMPILER is 'gcc', which means nothing" in out
-
-
 def test_wrong_numbers_and_failures_are_told(polhode, monkeypatch):
     monkeypatch.setattr(doctor, "AT_MOST", 0.0)
 

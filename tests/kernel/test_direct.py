@@ -356,10 +356,12 @@ def test_what_numba_refuses_too_is_not_given_to_it():
     assert kernel is None and "a number and a tuple" in reason
 
 
-def test_refused_functions_are_compiled_by_numba():
+def test_refused_functions_are_compiled_by_numba(monkeypatch):
     kernel = jit.compile_uncached(allocates, f8(f8, f8, i8))[0]
     assert kernel._compiler.reason
     assert kernel(1.5, 0.0, 2) == 1.5
+    monkeypatch.setattr(direct.Compiler, "leaves", False)
+    assert jit.compile_uncached(allocates, f8(f8, f8, i8))[0] is None
 
 
 def test_source_that_has_changed_is_refused(tmp_path):
@@ -488,6 +490,8 @@ ALL = """
 import sys, warnings
 sys.path[:0] = {paths!r}
 import test_quick as quick
+from polhode.kernel import direct
+direct.Compiler.leaves = False
 warnings.simplefilter("ignore")
 for name in {systems}:
     quick.test_one_run_of_each_system_keeps_its_energy(name)
@@ -500,7 +504,7 @@ for name in {methods}:
 
 
 def test_every_kernel_of_a_run_is_compiled_directly(tmp_path):
-    """Where ``POLHODE_COMPILER`` forbids numba, a kernel that this compiler does not know ends the run."""
+    """Where nothing is left to numba, a kernel that this compiler does not know ends the run."""
     run(tmp_path, ["free_body", "heavy_top", "orbit"], ["v2", "mkrk:rk4"])
 
 
@@ -513,7 +517,7 @@ def test_every_kernel_of_every_system_and_family_is_compiled_directly(tmp_path):
 def run(tmp_path, systems, methods):
     tests = Path(__file__).resolve().parent.parent
     paths = [str(tests), str(tests / "support"), str(tests / "oracles")]
-    environment = os.environ | {"POLHODE_CACHE_DIR": str(tmp_path), "POLHODE_COMPILER": "direct"}
+    environment = os.environ | {"POLHODE_CACHE_DIR": str(tmp_path)}
     program = ALL.format(paths=paths, systems=systems, methods=methods)
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
 

@@ -186,20 +186,14 @@ def gpu(problems: list[str]) -> dict[str, Any]:
             "multiprocessors": device.multiprocessors, "free_bytes": device.free_memory}  # fmt: skip
 
 
-def compiler(problems: list[str]) -> dict[str, Any]:
-    """What compiles kernels, and the environment variables that choose it."""
+def compiler(_problems: list[str]) -> dict[str, Any]:
+    """What compiles kernels, and the environment variable that turns it off."""
     from polhode.kernel import jit
-    from polhode.kernel.direct import FORCED
 
-    chosen = os.environ.get(FORCED, "")
-    known = {"": "polhode's, and numba for what it does not know", "numba": "numba alone", "direct": "polhode's alone"}
-    if chosen not in known:
-        problems.append(f"{FORCED} is {chosen!r}, which means nothing; unset it, or set it to numba or direct")
-    uses = known.get(chosen, known[""])
+    uses = "polhode's, and numba for functions that it does not know"
     if jit.disabled():
         uses = "none: NUMBA_DISABLE_JIT is set, so everything runs as plain Python, hundreds of times slower"
-    variables = {name: os.environ.get(name) for name in (FORCED, "NUMBA_DISABLE_JIT")}
-    return {"uses": uses, "environment": variables}
+    return {"uses": uses, "environment": {"NUMBA_DISABLE_JIT": os.environ.get("NUMBA_DISABLE_JIT")}}
 
 
 def self_check(problems: list[str]) -> dict[str, Any]:
@@ -228,7 +222,7 @@ def self_check(problems: list[str]) -> dict[str, Any]:
     if not passed:
         problems.append(
             f"the self check is wrong by {error:.1e} rad, more than {AT_MOST:g}: compiled code does not compute what "
-            "it should; remove the cache folder and try again, then without POLHODE_COMPILER, and report it"
+            "it should; remove the cache folder and try again, and report it"
         )
     return {"passed": passed, "error": error if error == error else None, "at_most": AT_MOST,
             "seconds": round(time.perf_counter() - begun, 3)}  # fmt: skip

@@ -36,15 +36,13 @@ from polhode.kernel.text import Constant
 from polhode.kernel.translate import Unit
 from polhode.kernel.values import leaves_of
 
-FORCED = "POLHODE_COMPILER"
-"""Environment variable: ``numba`` compiles everything by numba, ``direct`` nothing (for tests and measurements)."""
 _numbers = itertools.count()
 
 
 @functools.cache
 def digest() -> str:
     """Digest of this compiler, part of the key of the kernels on disk."""
-    total = hashlib.sha256(os.environ.get(FORCED, "").encode())
+    total = hashlib.sha256()
     own = sys.modules[__name__]
     for module in (calls, lane_memory, lane_mode, source, tangent_mode, text, translate, values, own):
         code = module.__loader__.get_code(module.__name__)  # type: ignore[union-attr]
@@ -122,6 +120,9 @@ class Compiler:
     """Stands before numba's compiler of one dispatcher; for so many lanes (see ``lane_mode``), or derivatives along so
     many directions (see ``tangent_mode``), in its place."""
 
+    leaves = True
+    """Whether what ``translate`` does not know is left to numba: Python called from a loop, functions of users."""
+
     def __init__(self, dispatcher: Any, lanes: int = 0, directions: int = 0, thorough: bool = False) -> None:
         self.dispatcher, self.numba = dispatcher, dispatcher._compiler
         self.lanes, self.directions, self.thorough = lanes, directions, thorough
@@ -134,18 +135,16 @@ class Compiler:
         """The compiled function; ``reason`` says why it was left to numba, if it was."""
         if self.lanes or self.directions:
             return compiled(self.dispatcher, args, return_type, self.lanes, self.directions)
-        wanted = os.environ.get(FORCED, "")
-        if wanted != "numba":
+        try:
             try:
-                try:
-                    return compiled(self.dispatcher, args, return_type, thorough=self.thorough)
-                except NotImplementedError:  # an intrinsic that needs more of numba
-                    self.dispatcher.targetctx.refresh()
-                    return compiled(self.dispatcher, args, return_type, thorough=self.thorough)
-            except Unsupported as problem:
-                self.reason = str(problem)
-                if wanted == "direct" or isinstance(problem, Refused):
-                    raise
+                return compiled(self.dispatcher, args, return_type, thorough=self.thorough)
+            except NotImplementedError:  # an intrinsic that needs more of numba
+                self.dispatcher.targetctx.refresh()
+                return compiled(self.dispatcher, args, return_type, thorough=self.thorough)
+        except Unsupported as problem:
+            self.reason = str(problem)
+            if isinstance(problem, Refused) or not self.leaves:
+                raise
         return self.numba.compile(args, return_type)
 
 
