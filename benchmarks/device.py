@@ -27,6 +27,7 @@ from polhode.algebra.library import LIBRARY
 from polhode.ensembles import cuda, device as engines
 from polhode.ensembles.engines import Block
 from polhode.kernel import device, layout as L
+from polhode.methods import method as find_method
 from polhode.runs.integrator import Integrator
 
 EARTH = ph.planets.EARTH
@@ -84,14 +85,27 @@ def block_of(system: ph.System, bench: Integrator, members: int, n: int, h: floa
     )  # fmt: skip
 
 
+class RunOf:
+    """What an engine asks of a run that has not begun: here one of bodies at rest in a row."""
+
+    adaptive = False
+
+    def __init__(self, system: ph.System, method: str) -> None:
+        y = np.zeros((system.N, L.BODY))
+        y[:, L.ATTITUDE] = 1.0
+        y[:, L.POSITION] = np.where(np.isfinite(system.mass), 1.0 + np.arange(system.N), 0.0)
+        self.system, self.chosen = system, find_method(method)
+        self.integrator = Integrator(system, self.chosen, y.ravel(), limit=self.chosen.method.range)
+
+
 def on_device(members: int, n: int) -> None:
     """Print rates."""
     print(
         f"{'':22}{'method':22}{'G body-steps/s':>15}{'with copies':>13}{'registers':>11}{'local, B':>10}{'blocks':>8}"
     )
     for name, system, method, h in CASES:
-        bench = engines.integrator_for(system, method)
-        made = engines.engine_for(system, method)
+        run = RunOf(system, method)
+        bench, made = run.integrator, engines.engine_for(run)
         if isinstance(made, str):
             print(f"{name:22}{method:22}{made}")
             continue
@@ -113,7 +127,8 @@ def on_device(members: int, n: int) -> None:
 def with_fewer_registers(members: int, n: int) -> None:
     """Print what a step of a top takes with fewer registers, of which more blocks fit, and with other blocks."""
     name, system, method, h = CASES[1]
-    made, bench = engines.engine_for(system, method), engines.integrator_for(system, method)
+    run = RunOf(system, method)
+    made, bench = engines.engine_for(run), run.integrator
     text, usual = engines.ptx_for(made.loop, made.device.architecture), device.THREADS
     print(f"\n{name}, {method}: G body-steps/s by most registers (0: as many as it needs) and threads of a block")
     for registers in (0, 168, 128, 96, 80, 64):
@@ -158,7 +173,7 @@ def without_device(members: int = 64, n: int = 200) -> None:
     print(f"{'':22}{'method':22}{'registers':>10}{'blocks':>7}{'stack, B':>9}{'spills, B':>10}{'f64':>6}"
           f"{'of it fma':>10}{'compiled in, s':>15}{'here, M/s':>10}")  # fmt: skip
     for name, system, method, h in CASES:
-        bench = engines.integrator_for(system, method)
+        bench = RunOf(system, method).integrator
         loop, begin = engines.loop_of(bench), time.perf_counter()
         text = device.ptx_of(loop, LIBRARY)
         seconds = time.perf_counter() - begin

@@ -11,6 +11,7 @@ import pytest
 
 import polhode as ph
 from cover import some
+from device_runs import RunOf
 from each import each
 from fake_cuda import FakeCuda
 from polhode.algebra.library import LIBRARY
@@ -19,9 +20,7 @@ from polhode.ensembles.engines import Block, ThreadsEngine
 from polhode.errors import InvalidInput, SlowFunctionWarning
 from polhode.kernel import device, jit, layout as L
 from polhode.kernel.many import TOO_MANY_STEPS
-from polhode.methods import method
 from polhode.runs.adaptive_run import AdaptiveRun
-from polhode.runs.integrator import Integrator
 from polhode.runs.request import requested
 
 pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
@@ -35,17 +34,17 @@ def top():
 
 @functools.cache
 def simulated(chosen):
-    return device.Simulated(engines.loop_of(engines.integrator_for(top(), chosen)), LIBRARY)
+    return device.Simulated(engines.loop_of(RunOf(top(), chosen).integrator), LIBRARY)
 
 
 def engine(chosen="v2/mr", **words):
     """An engine on a device that is none, and its driver."""
     library = FakeCuda(simulated(chosen), KINDS, **words)
-    return engines.engine_for(top(), chosen, on=cuda.Device(library)), library
+    return engines.engine_for(RunOf(top(), chosen), on=cuda.Device(library)), library
 
 
 def block_of(members, n, every, chosen="v2/mr", own=False):
-    bench = Integrator(top(), method(chosen), engines.resting(top()), limit=method(chosen).method.range)
+    bench = RunOf(top(), chosen).integrator
     states = np.repeat(bench.y[None], members, 0)
     states[:, L.ANGULAR : L.ANGULAR + 3] = np.random.default_rng(3).normal(size=(members, 3)) + (0, 0, 5)
     R = 1 + -(-n // every)
@@ -94,7 +93,7 @@ def test_steps_of_chosen_size(chosen, monkeypatch):
     kinds = [ctypes.c_int64, *(ctypes.c_double if k is device.FLOAT else ctypes.c_int64
                                for k in device.ADAPTIVE_ARGUMENTS)]  # fmt: skip
     library = FakeCuda(simulated_adaptive(chosen), kinds)
-    made = engines.engine_of(run, on=cuda.Device(library))
+    made = engines.engine_for(run, on=cuda.Device(library))
     samples = np.array([0.0, 0.3, 0.31, 1.0])
     states = np.repeat(run.integrator.y[None], 4, 0)
     states[:, L.ANGULAR] += np.arange(4)
@@ -128,7 +127,7 @@ def test_too_many_steps():
     run = adaptive_run("taylor", max_steps=3)
     kinds = [ctypes.c_int64, *(ctypes.c_double if k is device.FLOAT else ctypes.c_int64
                                for k in device.ADAPTIVE_ARGUMENTS)]  # fmt: skip
-    made = engines.engine_of(run, on=cuda.Device(FakeCuda(simulated_adaptive("taylor"), kinds)))
+    made = engines.engine_for(run, on=cuda.Device(FakeCuda(simulated_adaptive("taylor"), kinds)))
     y = run.integrator.y[None].copy()
     block = Block(
         y, run.integrator.bodies[None], run.integrator.frames[None], np.array(top().parameters)[None], 0.0, 1.0, 1, 1,
@@ -251,7 +250,7 @@ def test_the_length_of_launches():
 def test_without_a_driver(monkeypatch):
     monkeypatch.setattr(cuda, "driver", lambda: None)
     assert (
-        engines.engine_for(top(), "v2/mr")
+        engines.engine_for(RunOf(top(), "v2/mr"))
         == f"there is no NVIDIA driver on this machine ({cuda.NAMES[0]} is not found)"
     )
 
@@ -259,13 +258,13 @@ def test_without_a_driver(monkeypatch):
 def test_without_a_device(monkeypatch):
     library = FakeCuda(refuse={"cuInit": 100})
     monkeypatch.setattr(cuda, "driver", lambda: library)
-    assert engines.engine_for(top(), "v2/mr") == "the NVIDIA driver of this machine does not start"
+    assert engines.engine_for(RunOf(top(), "v2/mr")) == "the NVIDIA driver of this machine does not start"
 
 
 def test_the_driver_compiles_a_text_once():
     library = FakeCuda(simulated("v2/mr"), KINDS)
     on = cuda.Device(library)
-    first, second = (engines.engine_for(top(), "v2/mr", on=on) for _ in range(2))
+    first, second = (engines.engine_for(RunOf(top(), "v2/mr"), on=on) for _ in range(2))
     assert library.loaded == 1
     assert first.function is second.function
     on.kernel(library.ptx, device.ENTRY, registers=64)
@@ -276,11 +275,14 @@ def test_the_driver_compiles_a_text_once():
 def test_without_compilation(python):
     code = """
         import json
+        from types import SimpleNamespace
         import polhode as ph
         from polhode.ensembles import cuda
         from polhode.ensembles import device as engines
+        from polhode.methods import method
         cuda.why_none = lambda: ""
-        print(json.dumps(engines.engine_for(ph.free_body((1, 2, 3)), "exact")))
+        run = SimpleNamespace(system=ph.free_body((1, 2, 3)), chosen=method("exact"))
+        print(json.dumps(engines.engine_for(run)))
     """
     assert python(code, NUMBA_DISABLE_JIT="1") == "nothing is compiled in this process (NUMBA_DISABLE_JIT is set)"
 
@@ -293,7 +295,7 @@ def test_a_function_that_runs_as_python():
 
     body = ph.rigid_body([2, 3, 4], torque=torque, parameters=[1.0])
     with pytest.warns(SlowFunctionWarning):
-        said = engines.engine_for(body, "v2/mr", on=cuda.Device(FakeCuda()))
+        said = engines.engine_for(RunOf(body, "v2/mr"), on=cuda.Device(FakeCuda()))
     assert isinstance(said, str)
     assert "is nothing for a device" in said
 
@@ -302,10 +304,10 @@ def test_what_is_nothing_for_a_device():
     on = cuda.Device(FakeCuda())
     earth = ph.planets.EARTH
     burn = ph.orbit(mu=earth.mu, forces=[ph.forces.impulse(10.0, 1.0, "velocity")])
-    assert "breaks or events" in engines.engine_for(burn, "rkn6_14a", on=on)
+    assert "breaks or events" in engines.engine_for(RunOf(burn, "rkn6_14a"), on=on)
     water = ph.rigid_water(64, density=997)
-    assert "shared among threads" in engines.engine_for(water, "v2", on=on)
-    assert "no such" not in engines.engine_for(ph.orbit(mu=earth.mu), "v2/kepler", on=on).about
+    assert "shared among threads" in engines.engine_for(RunOf(water, "v2"), on=on)
+    assert "no such" not in engines.engine_for(RunOf(ph.orbit(mu=earth.mu), "v2/kepler"), on=on).about
 
 
 def test_a_function_that_devices_lack():
@@ -313,7 +315,7 @@ def test_a_function_that_devices_lack():
         return (math.erf(omega[0]), 0.0, 0.0)
 
     body = ph.rigid_body([2, 3, 4], torque=torque, parameters=[1.0])
-    said = engines.engine_for(body, "v2/mr", on=cuda.Device(FakeCuda()))
+    said = engines.engine_for(RunOf(body, "v2/mr"), on=cuda.Device(FakeCuda()))
     assert isinstance(said, str)
     assert "'rigid_body' by 'v2/mr' is nothing for a device: a call of erf" in said
 
@@ -327,7 +329,7 @@ def test_a_function_that_devices_lack():
     ],
 )
 def test_a_driver_that_refuses_the_code(refused, words):
-    said = engines.engine_for(top(), "v2/mr", on=cuda.Device(FakeCuda(refuse=refused)))
+    said = engines.engine_for(RunOf(top(), "v2/mr"), on=cuda.Device(FakeCuda(refuse=refused)))
     assert words in said
     assert "engine='threads'" in said
 
@@ -348,7 +350,7 @@ def test_errors_of_launches_give_memory_back():
 
 @each(("capability", "architecture"), [((9, 0), "sm_90"), ((10, 0), "sm_90"), ((8, 9), "sm_89"), ((7, 5), "sm_75")])
 def test_ptx_is_for_the_device(capability, architecture):
-    made = engines.engine_for(top(), "v2/mr", on=cuda.Device(library := FakeCuda(capability=capability)))
+    made = engines.engine_for(RunOf(top(), "v2/mr"), on=cuda.Device(library := FakeCuda(capability=capability)))
     assert f".target {architecture}" in library.ptx
     assert made.device.architecture == architecture
 

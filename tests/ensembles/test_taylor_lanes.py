@@ -11,7 +11,7 @@ from numba.core import sigutils
 
 import polhode as ph
 from each import each
-from polhode.ensembles import taylor_lanes
+from polhode.ensembles import lanes as engines
 from polhode.errors import InvalidInput
 from polhode.flows.polynomial_lanes import MARCH_TAYLOR
 from polhode.kernel import direct, jit, layout as L
@@ -153,7 +153,7 @@ def test_widths_agree(monkeypatch):
     system, members, words = user_case()
     found = []
     for width in (4, 8):
-        monkeypatch.setattr(taylor_lanes, "lane_width", lambda width=width: width)
+        monkeypatch.setattr(engines, "lane_width", lambda series, width=width: width)
         found.append(ph.ensemble(system, "taylor", members=members, engine="lanes", **words))
     assert found[0].engine.startswith("lanes: 4")
     for one in ("attitude", "angular_momentum"):
@@ -161,8 +161,8 @@ def test_widths_agree(monkeypatch):
 
 
 def test_sums_of_products_are_vector_instructions():
-    system, width = top_case()[0], taylor_lanes.lane_width()
-    kernel = taylor_lanes.template(system, taylor_lanes.series_of(system), ((L.COMPENSATION_AT, 13.0),))
+    system, width = top_case()[0], engines.lane_width(series=True)
+    kernel = engines.taylor_template(system, engines.series_of(system), ((L.COMPENSATION_AT, 13.0),))
     arguments, result = sigutils.normalize_signature(MARCH_TAYLOR)
     text = direct.compiled(njit(**jit.OPTIONS)(kernel), arguments, result, width).library.get_asm_str()
     products = re.findall(rf"vf?n?m(?:add|sub)\w*pd.*{'zmm' if width == 8 else 'ymm'}", text)

@@ -10,7 +10,7 @@ from cover import some
 from each import each
 from polhode.errors import EstimationWarning, InvalidInput
 from polhode.estimation import arcs, solve as solving
-from polhode.estimation.batch import full_names, run_words
+from polhode.estimation.batch import run_words
 from polhode.estimation.data import read, with_noise
 from polhode.estimation.guesses import guess_of
 from polhode.estimation.observability import Directions, unobservable
@@ -41,10 +41,9 @@ def quietly(*arguments, **keywords):
 
 def problem_of(system, data, free, method=None, step=None, noise=None, prior=None, **start):
     measurements = with_noise(read(data), noise)
-    names = full_names(system, free)
-    guess, t0 = guess_of(system, None, start, names, measurements)
+    guess, t0 = guess_of(system, None, start, free, measurements)
     words = run_words(system, method, step, None, t0, measurements, None, {})
-    return Problem(system, measurements, quantities(system, names, guess, measurements), guess, words, prior)
+    return Problem(system, measurements, quantities(system, free, guess, measurements), guess, words, prior)
 
 
 # ------------------------------------------------------------------ derivatives

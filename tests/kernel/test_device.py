@@ -272,8 +272,11 @@ def test_the_same_text_in_every_process(python):
         from polhode.algebra.library import LIBRARY
         from polhode.ensembles import device as engines
         from polhode.kernel import device
+        from polhode.methods import method
+        from polhode.runs.integrator import Integrator
         top = ph.heavy_top(inertia=(3, 2, 1), center_of_mass=(0, 0, 1), weight=20.0)
-        text = device.ptx_of(engines.loop_of(engines.integrator_for(top, "v2/mr")), LIBRARY)
+        start = [0.0] * 6 + [1.0] + [0.0] * 6
+        text = device.ptx_of(engines.loop_of(Integrator(top, method("v2/mr"), start)), LIBRARY)
         print(json.dumps(hashlib.sha256(text.encode()).hexdigest()))
     """
     assert python(code, PYTHONHASHSEED="1") == python(code, PYTHONHASHSEED="2")

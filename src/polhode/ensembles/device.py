@@ -19,11 +19,10 @@ import numpy as np
 from polhode.algebra.library import LIBRARY
 from polhode.ensembles import cuda
 from polhode.ensembles.engines import Block
-from polhode.errors import PolhodeError
 from polhode.kernel import device, jit, layout as L
 from polhode.kernel.interrupts import held
 from polhode.kernel.source import Unsupported
-from polhode.methods import MethodSpec, method
+from polhode.methods import MethodSpec
 from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.integrator import Integrator
 from polhode.runs.stepping import Run
@@ -84,20 +83,6 @@ def too_large(loop: device.Loop, system: System, chosen: MethodSpec) -> str:
         return ""
     return (f"a member of {system.name!r} by {chosen.label!r} needs {size} numbers of memory of its own, and a device "
             f"has {MOST_MEMORY} for each")  # fmt: skip
-
-
-def integrator_for(system: System, chosen: MethodSpec | str, y: Any = None, guard: bool = True) -> Integrator:
-    """The arrays of a run of a system by a method, from a state, else from bodies at rest in a row."""
-    chosen = method(chosen) if isinstance(chosen, str) else chosen
-    return Integrator(system, chosen, resting(system) if y is None else y, limit=chosen.method.range if guard else None)
-
-
-def resting(system: System) -> Any:
-    """A state of bodies at rest in a row; those that do not move are at the origin."""
-    y = np.zeros((system.N, L.BODY))
-    y[:, L.ATTITUDE] = 1.0
-    y[:, L.POSITION] = np.where(np.isfinite(system.mass), 1.0 + np.arange(system.N), 0.0)
-    return y.ravel()
 
 
 class Launch(NamedTuple):
@@ -339,22 +324,7 @@ def the_device() -> cuda.Device:
         return _devices[os.getpid()]
 
 
-def engine_for(
-    system: System, chosen: MethodSpec | str, y: Any = None, guard: bool = True, on: cuda.Device | None = None
-) -> DeviceEngine | str:
-    """The engine for members of a system by steps of one size of a method, or why there is none, one sentence."""
-    why = cuda.why_none() if on is None else ""
-    if why:
-        return why
-    chosen = method(chosen) if isinstance(chosen, str) else chosen
-    why = reason_against(system, chosen)
-    try:
-        return why or _engine(integrator_for(system, chosen, y, guard), None, on)
-    except PolhodeError as problem:
-        return str(problem)
-
-
-def engine_of(run: Run, on: cuda.Device | None = None) -> DeviceEngine | str:
+def engine_for(run: Run, on: cuda.Device | None = None) -> DeviceEngine | str:
     """The engine for members that differ from a run, which has not begun, in numbers alone; or why there is none."""
     why = (cuda.why_none() if on is None else "") or reason_against(run.system, run.chosen)
     if why:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -27,7 +29,7 @@ from polhode.kernel import jit, layout as L
 from polhode.lazy_packages import xr
 from polhode.methods import Method, MethodSpec
 from polhode.runs.integrate import RUNS, Watch, reporting
-from polhode.runs.request import Request
+from polhode.runs.request import ARGUMENTS, Request
 from polhode.runs.resolution import coarse_loads, coarse_orbit
 from polhode.runs.settings import Settings
 from polhode.runs.state import State
@@ -37,6 +39,9 @@ from polhode.systems import System
 from polhode.trajectory.quantities import Constants
 
 ENGINES = ("auto", "threads", "lanes", "device")
+COMMON = tuple(name for name in ARGUMENTS if name not in ("start", "tangent", "store", "progress"))
+"""Arguments that all members have in common."""
+OF_MEMBER = re.compile(r"member (\d+)")
 WORTH_LANES = 200_000
 """Steps of all members together from which on lanes are taken where they can be had; to compile them takes seconds."""
 MANY = 5000
@@ -166,34 +171,20 @@ def ensemble(
     >>> ds.energy.shape, ds.status.values.tolist()
     ((2, 11), [0, 0])
     """
-    given = {
-        "step": step, "steps": steps, "t_end": t_end, "every": every, "t_eval": t_eval, "attitude": attitude,
-        "angular_velocity": angular_velocity, "angular_momentum": angular_momentum, "position": position,
-        "velocity": velocity, "momentum": momentum, "parameters": parameters, "events": events, "breaks": breaks,
-        "settings": settings,
-    }  # fmt: skip
+    given = {name: value for name, value in locals().items() if name in COMMON}
     choice(engine, "engine", ENGINES)
     workers = processors() if threads is None else whole(threads, "threads", 1, 4096)
+    size, record = 0, None
     if reduce is not None and store is None and isinstance(members, Drawn) and members.count > PART:
-        return _in_parts(members, (system, method, given, start, options), engine, workers, progress, reduce)
-    plan = planned(system, method, members, given, start, options)
-    with reporting(progress, "members") as report_progress:
-        return Ensemble(plan, engine, workers, report_progress, reduce, store).carry_out()
-
-
-def _in_parts(members: Drawn, what: Any, engine: str, workers: int, progress: Any, reduce: Any) -> xr.Dataset:
-    """Many members that are drawn: each part of them when its turn comes."""
-    from polhode.ensembles.parts import InParts
-
-    system, method, given, start, options = what
-    record = members.record()
+        parts = -(-members.count // PART)
+        size, record = -(-members.count // (parts * BATCH)) * BATCH, members.record()
 
     def plan_of(first: int, stop: int) -> Plan:
-        varied = Varied(stop - first, members.rows(first, stop), record, first)
+        varied = Varied(stop - first, members.rows(first, stop), record, first, members.count) if size else members
         return planned(system, method, varied, given, start, options)
 
     with reporting(progress, "members") as report_progress:
-        return InParts(plan_of, members.count, engine, workers, report_progress, reduce).carry_out()
+        return Ensemble(plan_of, size, engine, workers, report_progress, reduce, store).carry_out()
 
 
 def processors() -> int:
@@ -202,27 +193,77 @@ def processors() -> int:
 
 
 class Ensemble:
-    """One call of ``ensemble``, checked, and how it is carried out."""
+    """One call of ``ensemble``, checked, and how it is carried out: part by part, each drawn when its turn comes, where
+    members are drawn and only reductions are kept."""
 
     def __init__(
-        self, plan: Plan, engine: str, workers: int, progress: Any, reduce: Any, store: str | os.PathLike[str] | None
-    ) -> None:
+        self, plan_of: Callable[[int, int], Plan], size: int, engine: str, workers: int,
+        progress: Callable[[Progress], None], reduce: Any, store: str | os.PathLike[str] | None,
+    ) -> None:  # fmt: skip
+        self.plan, self.plan_of, self.asked, self.workers = plan_of(0, size), plan_of, engine, workers
         if reduce is not None and store is not None:
             raise InvalidInput("store receives trajectories, of which reduce keeps none; leave one of them out")
-        self.plan, self.asked, self.workers = plan, engine, workers
         self.report_progress = progress
-        self.count, self.seconds = plan.varied.count, 0.0
-        self.running = None if reduce is None else Running(reduce, self.count)
-        self.store = None if store is None else StoreOfMembers(store, self.count)
+        self.count, self.total = self.plan.varied.count, self.plan.varied.total
+        self.offset, self.before, self.seconds = 0, 0.0, 0.0
+        self.running = None if reduce is None else Running(reduce, self.total)
+        self.store = None if store is None else StoreOfMembers(store, self.total)
         self.failures: dict[int, str] = {}
         self.off: list[tuple[int, int, float]] = []
         self.instead: list[Instead] = []
-        self.coarse = ""
+        self.coarse, self.done = "", 0
+        self.about: dict[str, str] = {}
+        self.run: Run | None = None
 
     def carry_out(self) -> xr.Dataset:
-        """Run all members."""
+        """Run all members, part by part; what became of them."""
+        stopped, ds = self._part()
+        while not stopped and self.offset + self.count < self.total:
+            self.offset, self.before = self.offset + self.count, self.before + self.seconds
+            self.plan = self.plan_of(self.offset, min(self.offset + self.count, self.total))
+            self.count = self.plan.varied.count
+            try:
+                stopped, ds = self._part()
+            except InvalidInput as problem:
+                told = OF_MEMBER.sub(lambda of: f"member {self.offset + int(of[1])}", str(problem), count=1)
+                raise InvalidInput(told) from None
+        if self.run is not None:
+            warn_of(self.run, self.off, self.total)
+            warn_of_instead(self.instead, self.total)
+            if self.coarse and not self.off:
+                warn(f"member 0: {self.coarse}", CoarseStepWarning)
+        return self._ended(ds, stopped)
+
+    def _ended(self, ds: xr.Dataset, stopped: bool) -> xr.Dataset:
+        """The Dataset of all members; of those that were done, where Ctrl-C has stopped it."""
+        where, about = "", self.about | self._note_of_instead
+        if self.running is not None or self.store is not None:
+            self.done = (self.running or self.store).added  # type: ignore[union-attr]
+            if not self.done:
+                raise Interrupted("interrupted before any member was done")
+        if self.running is not None:
+            ds = self.running.result()
+            told = [f"member {k}: {self.failures[k]}" for k in sorted(self.failures)[:FAILURES_TOLD]]
+            ds.attrs |= about | {"failures": told}
+        elif self.store is not None and self.run is not None:
+            ds = self.store.close(attributes_of(self.plan, self.run, about))
+            where = f", which are in {self.store.path}"
+        ds.encoding["seconds"] = self.before + self.seconds
+        if stopped:
+            raise Interrupted(f"interrupted after {self.done} of {self.total} members{where}", trajectory=ds)
+        return ds
+
+    def _report(self, at: Progress) -> None:
+        """Tell where all parts together are."""
+        if self.count < self.total:
+            done, seconds = self.offset + at.done, self.before + at.seconds
+            at = Progress(done, self.total, seconds, at.stage, done / self.total)
+        self.report_progress(at)
+
+    def _part(self) -> tuple[bool, xr.Dataset]:
+        """Run the members of a part: whether Ctrl-C stopped it, and the last members' Dataset."""
         plan = self.plan
-        self.report_progress(Progress(0, self.count, 0.0, "preparing"))
+        self._report(Progress(0, self.count, 0.0, "preparing"))
         try:
             request = plan.request(0)
         except InvalidInput as problem:
@@ -249,7 +290,16 @@ class Ensemble:
             if one.kind == "events" and one.name not in known:
                 raise unknown_name("kind of event to reduce", one.name, known)
 
-    def _each(self, why: str) -> xr.Dataset:
+    def _take(self, first: int, ds: xr.Dataset) -> None:
+        """Reduce or store members that are done, and remember why some of them failed."""
+        if self.running is None:
+            cast(StoreOfMembers, self.store).add_members(first, ds)
+            return
+        self.running.add(self.offset + first, ds)
+        told = ds["failure"].values
+        self.failures |= {self.offset + first + int(k): str(told[k]) for k in np.flatnonzero(told != "")}
+
+    def _each(self, why: str) -> tuple[bool, xr.Dataset]:
         """Members that are runs by themselves."""
         if self.store is not None:
             raise InvalidInput(
@@ -258,42 +308,28 @@ class Ensemble:
             )
         if self.asked not in ("auto", "threads"):
             raise InvalidInput(f"engine {self.asked!r} cannot run these members, for {why}; leave engine out")
-        about = {"engine": f"threads: one run each, for {why}"}
-        members = Members(self.plan, about, self.workers, self.report_progress)
+        self.about = {"engine": f"threads: one run each, for {why}"}
+        members = Members(self.plan, self.about, self.workers, self._report)
+        size = self.count if self.running is None else BATCH
         with Watch() as watch:
             members.stopped = lambda: watch.pressed
-            if self.running is None:
-                ds = members.together(0, self.count)
-            else:
-                for first in range(0, self.count, BATCH):
-                    last = min(first + BATCH, self.count)
-                    ds = members.together(first, last)
-                    if watch.pressed:  # of the members without gap, those that are done
-                        ds = ds.isel(member=slice(int((ds.status.values != NOT_RUN).cumprod().sum())))
-                    if ds.sizes["member"]:
-                        self.running.add(first, ds)
-                        self._note(first, ds.failure.values.tolist())
-                    if watch.pressed:
-                        break
+            for first in range(0, self.count, size):
+                ds = members.together(first, min(first + size, self.count))
+                without_gap = int((ds.status.values != NOT_RUN).cumprod().sum())
+                if self.running is not None and without_gap:
+                    self._take(first, ds.isel(member=slice(without_gap)))
+                if watch.pressed:
+                    break
             stopped = watch.pressed
         members.warn()
-        self.seconds = members.seconds
-        if self.running is not None:
-            return self._result(self.running, about, stopped)
-        return self._ended(ds, stopped, members.done)
+        self.seconds, self.done = members.seconds, members.done
+        return stopped, ds
 
-    def _ended(self, ds: xr.Dataset, stopped: bool, done: int, where: str = "") -> xr.Dataset:
-        """The Dataset of all members; of those that were done, where Ctrl-C has stopped it."""
-        ds.encoding["seconds"] = self.seconds
-        if stopped:
-            raise Interrupted(f"interrupted after {done} of {self.count} members{where}", trajectory=ds)
-        return ds
-
-    def _together(self, request: Request, kind: Kind, states: Array) -> xr.Dataset:
+    def _together(self, request: Request, kind: Kind, states: Array) -> tuple[bool, xr.Dataset]:
         """Members that one compiled loop serves."""
         if kind.system is not request.system:
             request = replace(request, system=kind.system)
-        with jit.watched(lambda: self.report_progress(Progress(0, self.count, 0.0, "compiling"))):
+        with jit.watched(lambda: self._report(Progress(0, self.count, 0.0, "compiling"))):
             run = RUNS[type(request.steps)](request)
             engine, why = self._engine(run, kind)
         if run.breaks and engine.name == "threads":
@@ -303,42 +339,19 @@ class Ensemble:
         if coarse:
             warn(f"member 0: {coarse}", CoarseStepWarning)
         self._check_moments(run, kind)
-        work = Work(self.plan, run, kind.constants, *self._block(request, run, kind, states), states)
-        about = {"engine": f"{engine.name}: {engine.about}{why}"}
-        if self.running is not None:
-            return self._reduced(work, engine, about, self.running)
-        if self.store is not None:
-            return self._stored(work, engine, about, self.store)
+        self.run, work = run, Work(self.plan, request, run, kind.constants, states)
+        self.about = {"engine": f"{engine.name}: {engine.about}{why}"}
+        if self.running is not None or self.store is not None:
+            return self._by_blocks(work, engine), xr.Dataset()
         self._check_room(work, self.count)
         work.block = work.with_room(work.block)
         stopped = self._carry(work.block, engine.run, whole=engine.name == "device")
+        self.done = int((work.block.status != NOT_RUN).sum())
         outcome = self._outcome(work, work.block, 0)
-        ds = outcome.dataset(about | self._note_of_instead, self.plan.varied)
-        self._warn(run)
-        return self._ended(ds, stopped, int((work.block.status != NOT_RUN).sum()))
+        return stopped, outcome.dataset(self.about | self._note_of_instead, self.plan.varied)
 
-    def _reduced(self, work: Work, engine: Engine, about: Mapping[str, Any], running: Running) -> xr.Dataset:
-        """The same without keeping trajectories: blocks of members are reduced as they are done."""
-
-        def take(first: int, ds: xr.Dataset, failures: list[str]) -> None:
-            running.add(first, ds)
-            self._note(first, failures)
-
-        stopped = self._by_blocks(work, engine, about, take)
-        return self._result(running, dict(about) | self._note_of_instead, stopped)
-
-    def _stored(self, work: Work, engine: Engine, about: Mapping[str, Any], store: StoreOfMembers) -> xr.Dataset:
-        """The same with trajectories on disk, where blocks of members go as they are done."""
-        stopped = self._by_blocks(work, engine, about, lambda first, ds, failures: store.add_members(first, ds))
-        if not store.added:
-            raise Interrupted("interrupted before any member was done")
-        ds = store.close(attributes_of(self.plan, work.run, dict(about) | self._note_of_instead))
-        return self._ended(ds, stopped, store.added, f", which are in {store.path}")
-
-    def _by_blocks(
-        self, work: Work, engine: Engine, about: Mapping[str, Any], take: Callable[[int, xr.Dataset, list[str]], None]
-    ) -> bool:
-        """Hand over blocks of members as they are done; returns whether Ctrl-C stopped it."""
+    def _by_blocks(self, work: Work, engine: Engine) -> bool:
+        """Reduce or store blocks of members as they are done; returns whether Ctrl-C stopped it."""
         each = 32 * work.numbers
         most = int(min(BATCHES * BATCH, max(1, MOST_OF_BLOCK // each)))
         if engine.name == "device":
@@ -350,48 +363,28 @@ class Ensemble:
             part = work.with_room(part)
             engine.run(part)
             if (part.status != NOT_RUN).all():
-                outcome = self._outcome(work, part, first)
                 varied = self.plan.varied.part(first, first + len(part.states))
-                take(first, outcome.dataset(about, varied), outcome.failures)
+                self._take(first, self._outcome(work, part, first).dataset(self.about, varied))
 
-        stopped = self._carry(work.block, run, most, engine.name == "device")
-        self._warn(work.run)
-        return stopped
+        return self._carry(work.block, run, most, engine.name == "device")
 
     def _outcome(self, work: Work, block: Block, first: int) -> Outcome:
         """What a block has come to; of what is to be warned is noted."""
         if work.run.request.by_tolerance:
-            self.instead += take_instead(self.plan, block, first)
+            found = take_instead(self.plan, block, first)
+            self.instead += [one._replace(member=one.member + self.offset) for one in found]
         outcome = work.outcome(block, first)
         if outcome.off is not None:
-            self.off.append(outcome.off)
-        if first == 0 and work.run.guard and outcome.status[0] == L.OK and len(outcome.times) > 1:
+            many, at, worst = outcome.off
+            self.off.append((many, at + self.offset, worst))
+        at_start = first == self.offset == 0 and work.run.guard and outcome.status[0] == L.OK
+        if at_start and len(outcome.times) > 1:
             self.coarse = coarse_loads(work.run, outcome.times, outcome.rows[0])
         return outcome
-
-    def _warn(self, run: Run) -> None:
-        """Warn of large energy errors and of steps that are too coarse."""
-        warn_of(run, self.off, self.count)
-        warn_of_instead(self.instead, self.count)
-        if self.coarse and not self.off:
-            warn(f"member 0: {self.coarse}", CoarseStepWarning)
 
     @property
     def _note_of_instead(self) -> dict[str, str]:
         return note_of([one.member for one in self.instead])
-
-    def _note(self, first: int, failures: list[str]) -> None:
-        """Remember why members failed, the first few."""
-        self.failures |= {first + k: told for k, told in enumerate(failures) if told}
-
-    def _result(self, running: Running, about: Mapping[str, Any], stopped: bool) -> xr.Dataset:
-        """What reductions have found, with the reasons of the first members that failed."""
-        if stopped and not running.added:
-            raise Interrupted("interrupted before any member was done")
-        ds = running.result()
-        told = [f"member {k}: {self.failures[k]}" for k in sorted(self.failures)[:FAILURES_TOLD]]
-        ds.attrs |= dict(about) | {"failures": told}
-        return self._ended(ds, stopped, running.added)
 
     def _engine(self, run: Run, kind: Kind) -> tuple[Engine, str]:
         """The engine, and what is to be said of why it is not another."""
@@ -418,35 +411,6 @@ class Ensemble:
                 if told:
                     raise InvalidInput(f"member {k}: method {run.chosen.label!r} {told}")
 
-    def _block(self, request: Request, run: Run, kind: Kind, states: Array) -> tuple[Block, int, Any, Any]:
-        """All members as one block without room for rows, how many rows it needs, their times, and which of them are
-        wanted (None for all)."""
-        M, width = states.shape
-        constants = kind.constants
-        if run.adaptive:
-            final = request.final
-            low, high = min(request.t0, final), max(request.t0, final)
-            times = np.array([request.t0, final]) if request.samples is None else np.clip(request.samples, low, high)
-            n = every = 1
-            h, R, chosen = final - request.t0, len(times), None
-        else:
-            every, times, chosen = rows_of(request)  # type: ignore[misc]
-            fixed = cast(FixedStep, request.steps)
-            n, h = cast(int, fixed.steps), fixed.h
-            R = 1 + -(-n // every)
-        bodies = constants.bodies
-        own = np.array(constants.parameters[:, : request.system.parameters.size])
-        if request.system.parameters.size == 0:
-            own = np.zeros((1, 1))
-        frames = np.array(constants.frames.reshape(len(constants.frames), -1))
-        block = Block(
-            np.ascontiguousarray(states), bodies, frames,
-            np.ascontiguousarray(own), request.t0, h, n, every, np.empty((M, 0, width)),
-            np.zeros((M, 0), dtype=np.int64), np.full(M, NOT_RUN), np.zeros(M, dtype=np.int64),
-            times if run.adaptive else None,
-        )  # fmt: skip
-        return block, R, times, chosen
-
     def _check_room(self, work: Work, members: int) -> None:
         """Refuse rows of so many members at a time that do not fit into the memory of this machine."""
         size = 8.0 * members * work.numbers
@@ -466,7 +430,7 @@ class Ensemble:
 
             def report() -> None:
                 self.seconds = time.perf_counter() - begun
-                self.report_progress(Progress(at.done, self.count, self.seconds, "running", at.done / self.count))
+                self._report(Progress(at.done, self.count, self.seconds, "running", at.done / self.count))
 
             def work(leads: bool, until: float = np.inf) -> None:
                 told = time.perf_counter()
@@ -507,11 +471,31 @@ class Ensemble:
 class Work:
     """What all blocks of an ensemble have in common, and what becomes of a block."""
 
-    def __init__(
-        self, plan: Plan, run: Run, constants: Constants, block: Block, R: int, times: Array, chosen: Any, states: Array
-    ) -> None:
-        self.plan, self.run, self.constants, self.block, self.R = plan, run, constants, block, R
-        self.times, self.chosen, self.numbers = times, chosen, R * states.shape[1]
+    def __init__(self, plan: Plan, request: Request, run: Run, constants: Constants, states: Array) -> None:
+        self.plan, self.run, self.constants, self.chosen = plan, run, constants, None
+        M, width = states.shape
+        if run.adaptive:
+            final = request.final
+            low, high = min(request.t0, final), max(request.t0, final)
+            self.times = (
+                np.array([request.t0, final]) if request.samples is None else np.clip(request.samples, low, high)
+            )
+            n = every = 1
+            h, self.R = final - request.t0, len(self.times)
+        else:
+            every, self.times, self.chosen = rows_of(request)  # type: ignore[misc]
+            fixed = cast(FixedStep, request.steps)
+            n, h = cast(int, fixed.steps), fixed.h
+            self.R = 1 + -(-n // every)
+        self.numbers = self.R * width
+        size = request.system.parameters.size
+        own = np.array(constants.parameters[:, :size]) if size else np.zeros((1, 1))
+        frames = np.array(constants.frames.reshape(len(constants.frames), -1))
+        self.block = Block(
+            np.ascontiguousarray(states), constants.bodies, frames, np.ascontiguousarray(own), request.t0, h, n, every,
+            np.empty((M, 0, width)), np.zeros((M, 0), dtype=np.int64), np.full(M, NOT_RUN),
+            np.zeros(M, dtype=np.int64), self.times if run.adaptive else None,
+        )  # fmt: skip
 
     def with_room(self, block: Block) -> Block:
         """The block with memory for its rows."""
@@ -540,19 +524,18 @@ class Work:
 def _engine_for(name: str, run: Run, kind: Kind) -> Engine | str:
     """An engine of this name for these members, or a sentence that says why there is none."""
     if name == "lanes":
-        from polhode.ensembles import lanes, taylor_lanes
+        from polhode.ensembles import lanes
 
-        made: Any = (
-            taylor_lanes.engine_for(run, again=lambda: ThreadsEngine(run))
-            if run.adaptive or run.integrator.prepared.polynomial
-            else lanes.engine_for(
-                run.system, run.chosen, run.guard, again=lambda: ThreadsEngine(run), cut=run if run.breaks else None
-            )
-        )  # fmt: skip
+        again = partial(ThreadsEngine, run)
+        if run.adaptive or run.integrator.prepared.polynomial:
+            made = lanes.taylor_engine_for(run, again)
+        else:
+            cut = run if run.breaks else None
+            made = lanes.engine_for(run.system, run.chosen, run.guard, again=again, cut=cut)
         return made if isinstance(made, str) else made.refuses(kind.constants.parameters) or made
     from polhode.ensembles import device
 
-    return device.engine_of(run)
+    return device.engine_for(run)
 
 
 class _Counter:

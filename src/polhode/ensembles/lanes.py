@@ -6,6 +6,15 @@ lanes has a reason instead of an engine. A member's numbers do not depend on its
 
 Numbers over lanes differ from those of a single run by rounding: sine and cosine are computed without the library, and
 loads in the order of the program.
+
+**Taylor ensembles** (four or eight members at a time) take each its own time and steps of its own size: those that
+``polhode.integrate`` takes for it alone with ``taylor`` at a tolerance, by the same rules and of the same order
+(``flows.polynomial_lanes``); only sums of products are added in another order. So sizes of steps and states agree to
+rounding, which the motion then magnifies: a top after 2 s by 3 ulp, orbits after 9 hours by 130, and where neighbouring
+motions part (tumbling), runs part too, as they do for two tolerances. Loads that choose between formulas (shadows,
+plates, ``abs``) cut steps where the choice changes, each member at its own time: those ensembles are for threads, and
+so is every single member that does not reach the end in its lane. Steps of one size are those of other methods, with
+the series in the place of the loads.
 """
 
 from __future__ import annotations
@@ -14,22 +23,28 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import llvmlite.binding as llvm
 import numpy as np
 
 from polhode.algebra import elementary
+from polhode.arguments import Array
 from polhode.ensembles.engines import Block, Engine
-from polhode.kernel import jit, layout as L
-from polhode.kernel.lane_drive import MARCH_LANES, march_lanes, memory_of, set_in_lanes
+from polhode.errors import InvalidInput
+from polhode.flows import polynomial_lanes
+from polhode.flows.polynomial_lanes import ADDRESSES, MARCH_TAYLOR, march_taylor
+from polhode.kernel import jit, lane_drive as D, layout as L
 from polhode.kernel.source import Unsupported
 from polhode.methods import MethodSpec
 from polhode.methods.record import CompiledMethod
+from polhode.programs.dynamics import Dynamics
+from polhode.programs.series_lanes import SeriesOfLanes
 from polhode.runs.integrator import aligned, flags, lengths_of
 from polhode.runs.legs import in_legs
 from polhode.runs.stepping import Run
-from polhode.runs.tangent.engine import loads_of_steps
+from polhode.runs.steps import Tolerance
+from polhode.runs.tangent.engine import by_series, loads_of_steps, series_of
 from polhode.systems import System
 from polhode.systems.sampling import loads_for_programs, untraced
 
@@ -49,40 +64,44 @@ MOST_KNOWN = 2
 
 
 @functools.cache
-def lane_width() -> int:
+def lane_width(series: bool = False) -> int:
     """How many members take a step together: two vectors of 8 with registers of 512 bits, else of 4.
 
     The operations of a step wait for each other; two vectors at once fill the time (measured: 71 million steps of a top
-    a second where one vector takes 39, and four 80).
+    a second where one vector takes 39, and four 80). Of series several products are summed at a time, so that one
+    vector keeps the processor busy.
     """
-    return 16 if llvm.get_host_cpu_features().get("avx512f") else 8
+    return (16 if llvm.get_host_cpu_features().get("avx512f") else 8) // (1 + series)
 
 
 @dataclass(frozen=True, eq=False)
 class LaneEngine:
     """Takes blocks of members through their steps, several at a time."""
 
-    # what the members are copies of; those of its parameters that its program is made for must be theirs too, see
-    # ``refuses``
-    system: System
-    method: MethodSpec  # the method
     width: int  # members in a vector
-    prepared: CompiledMethod
-    kernel: Any
-    fixed: tuple[tuple[int, float], ...] = ()
-    limit: float = math.inf  # largest rotation (rad) of a body allowed in a step; infinite where steps are not guarded
+    fill: Callable[[Block], None]  # takes a block under the same loads
+    fixed: tuple[tuple[int, float], ...]  # parameters that decide what the loads are, with the values they must have
     # makes the engine that repeats members which fail here, so that they fail, or not, as a single run does
-    again: Callable[[], Engine] | None = None
+    again: Callable[[], Engine] | None
+    more: str = ""  # beside the width
     cut: Run | None = None  # a run of the first member that has not begun, where steps are cut
     name: str = "lanes"
 
     @property
     def about(self) -> str:
-        return f"{self.width} members at a time"
+        return f"{self.width} members at a time{self.more}"
 
-    def refuses(self, parameters: Any) -> str:
-        """Why members with these parameters (M or 1, P) are not served, one sentence; empty where they are."""
-        return decided(self.fixed, parameters)
+    def refuses(self, parameters: Array) -> str:
+        """Why members with these parameters (M or 1, P) have other loads than the system, one sentence; empty where
+        they have not."""
+        for k, value in self.fixed:
+            others = np.flatnonzero(parameters[:, k] != value)
+            if others.size:
+                return (
+                    f"parameter {k} decides what the loads are, and is {parameters[others[0], k]:g} for member "
+                    f"{others[0]} where the system has {value:g}"
+                )
+        return ""
 
     def run(self, block: Block) -> None:
         """Fill what a block receives; may be called by several threads at once."""
@@ -92,47 +111,19 @@ class LaneEngine:
             self.take(block)
 
     def take(self, block: Block) -> None:
-        """The same of steps of one size under the same loads."""
-        system, M = self.system, len(block.states)
-        constants = (block.bodies, block.frames, block.parameters)
-        strides = [a.shape[1] if len(a) == M and M > 1 else 0 for a in constants]
-        blocks = system.blocks
-        lengths, counts = lengths_of(system, self.prepared), (system.N, len(blocks) // 2, len(system.auxiliary))
-        sizes = np.array([*counts, *lengths, block.rows.shape[1], *strides, self.width], dtype=np.int64)
-        given = block.states.shape[1], block.parameters.shape[1]
-        if given != lengths[:2]:
-            raise ValueError(
-                f"members have {given[0]} numbers and {given[1]} parameters, not {lengths[0]} and {lengths[1]}"
-            )
-        memory = aligned(memory_of(system.N, lengths) * self.width)
-        coefficients = np.concatenate([self.prepared.coefficients, system.parameters if system.sampled else []])
-        arrays = (
-            block.states, *constants, coefficients,
-            np.asarray(self.prepared.int_coefficients, dtype=np.int64), blocks, memory, memory, block.rows,
-            block.status, block.done, block.iterations,
-        )  # fmt: skip
-        addresses = np.array([0, 0, *(a.ctypes.data for a in arrays)], dtype=np.int64)
-        self.kernel(
-            0, -(-M // self.width), M, block.n, block.every, float(block.t0), float(block.h), self.limit, sizes,
-            addresses,
-        )  # fmt: skip
+        """The same under the same loads."""
+        self.fill(block)
         failed = np.flatnonzero(block.status)
         if self.again is not None and failed.size:
             other = self.again()
-            for k in failed:
-                other.run(block.part(int(k), int(k) + 1))
+            for k in map(int, failed):
+                other.run(block.part(k, k + 1))
 
 
-def decided(fixed: tuple[tuple[int, float], ...], parameters: Any) -> str:
-    """Why members with these parameters (M or 1, P) have other loads than the system, one sentence; empty where not."""
-    for k, value in fixed:
-        others = np.flatnonzero(parameters[:, k] != value)
-        if others.size:
-            return (
-                f"parameter {k} decides what the loads are, and is {parameters[others[0], k]:g} for member "
-                f"{others[0]} where the system has {value:g}"
-            )
-    return ""
+def strides_of(block: Block) -> tuple[tuple[Array, ...], list[int]]:
+    """Constants of members, and how far apart theirs lie."""
+    M, constants = len(block.states), (block.bodies, block.frames, block.parameters)
+    return constants, [a.shape[1] if len(a) == M and M > 1 else 0 for a in constants]
 
 
 def engine_for(
@@ -147,23 +138,54 @@ def engine_for(
         return reason
     kernel = template(system, prepared, guard)
     try:
-        loop = jit.compile_lanes(kernel, MARCH_LANES, width)  # type: ignore[no-untyped-call]
+        loop = jit.compile_lanes(kernel, D.MARCH_LANES, width)  # type: ignore[no-untyped-call]
     except Unsupported as problem:
         return f"method {method.label!r} with {system.name!r} is not done over lanes, because of {problem}"
-    fixed = tuple((int(name[1:]), value) for name, value in system.dynamics_of(prepared.part).fixed.items())
-    limit = method.method.range if guard else math.inf
-    return LaneEngine(system, method, width, prepared, loop, fixed, limit, again, cut)
+    fill = filled(system, prepared, loop, width, method.method.range if guard else math.inf)
+    return LaneEngine(width, fill, fixed_of(system.dynamics_of(prepared.part)), again, cut=cut)
+
+
+def fixed_of(dynamics: Dynamics) -> tuple[tuple[int, float], ...]:
+    """Parameters for whose values a program is made."""
+    return tuple((int(name[1:]), value) for name, value in dynamics.fixed.items())
+
+
+def filled(
+    system: System, prepared: CompiledMethod, kernel: Callable[..., None], width: int, limit: float = math.inf
+) -> Callable[[Block], None]:
+    """What fills a block by steps of one size; ``limit`` is the largest rotation (rad) of a body allowed in a step,
+    infinite where steps are not guarded."""
+
+    def fill(block: Block) -> None:
+        M, blocks, (constants, strides) = len(block.states), system.blocks, strides_of(block)
+        lengths, counts = lengths_of(system, prepared), (system.N, len(blocks) // 2, len(system.auxiliary))
+        sizes = np.array([*counts, *lengths, block.rows.shape[1], *strides, width], dtype=np.int64)
+        given = block.states.shape[1], block.parameters.shape[1]
+        if given != lengths[:2]:
+            raise ValueError(
+                f"members have {given[0]} numbers and {given[1]} parameters, not {lengths[0]} and {lengths[1]}"
+            )
+        memory = aligned(D.memory_of(system.N, lengths) * width)
+        coefficients = np.concatenate([prepared.coefficients, system.parameters if system.sampled else []])
+        arrays = (
+            block.states, *constants, coefficients, np.asarray(prepared.int_coefficients, dtype=np.int64), blocks,
+            memory, memory, block.rows, block.status, block.done, block.iterations,
+        )  # fmt: skip
+        addresses = np.array([0, 0, *(a.ctypes.data for a in arrays)], dtype=np.int64)
+        kernel(0, -(-M // width), M, block.n, block.every, float(block.t0), float(block.h), limit, sizes, addresses)
+
+    return fill
 
 
 def template(system: System, prepared: CompiledMethod, guard: bool) -> Callable[..., Any]:
     """The loop over members with the step of a method and the loads of a system, to be compiled over lanes."""
     loads = loads_for_programs(loads_of_steps(system, prepared), system.sampled)
-    converting = set_in_lanes(len(prepared.coefficients)) if system.sampled else {}
+    converting = D.set_in_lanes(len(prepared.coefficients)) if system.sampled else {}
     if prepared.processed and prepared.converter is not None:
         converting |= {"convert": prepared.converter[1], "PROCESSED": True}
     commutes = float(prepared.modified and system.commutator is not None)
     return jit.bind(  # type: ignore[no-any-return,no-untyped-call]
-        march_lanes, step=prepared.step, loads=loads, IN_LANES=IN_LANES, SHAPE=shape_of(system),
+        D.march_lanes, step=prepared.step, loads=loads, IN_LANES=IN_LANES, SHAPE=shape_of(system),
         LENGTHS=lengths_of(system, prepared), KNOWN=known(system, guard, commutes), **converting,
     )  # fmt: skip
 
@@ -209,3 +231,77 @@ def _reason(system: System, method: MethodSpec, prepared: CompiledMethod) -> str
     if not dynamics.traced:
         return f"the loads of {system.name!r} are no program: {dynamics.reason}"
     return ""
+
+
+# ------------------------------------------------------------------ Taylor steps
+def taylor_engine_for(run: Run, again: Callable[[], Engine] | None, width: int | None = None) -> LaneEngine | str:
+    """The engine for members such as that of a run, or one sentence that says why there is none."""
+    own, label = run.integrator, f"method {run.chosen.label!r}"
+    system = own.system
+    if jit.disabled():
+        return "kernels are not compiled (NUMBA_DISABLE_JIT), so there are no lanes"
+    if not own.prepared.polynomial:
+        return f"members of {label} choose their steps by an error estimate, each its own, which is done one by one"
+    if system.switches or system.watched or system.impulses or run.breaks or system.sampled:
+        return f"{system.name!r} changes its loads during a run (burns, shadows, impulses), each member at its own time"
+    try:
+        made = series_of(system)
+    except InvalidInput as problem:
+        return str(problem)
+    if made is None:
+        return f"the loads of {system.name!r} choose between formulas, so that steps are cut, each member's elsewhere"
+    width = lane_width(series=True) if width is None else width
+    fixed = fixed_of(system.dynamics)
+    try:
+        if not run.adaptive:
+            prepared = by_series(own.prepared, made)
+            kernel = jit.bind(  # type: ignore[no-untyped-call]
+                D.march_lanes, step=prepared.step, loads=made.series, IN_LANES=IN_LANES, SHAPE=shape_of(system),
+                LENGTHS=lengths_of(system, prepared), KNOWN=known(system, True),
+            )  # fmt: skip
+            loop = jit.compile_lanes(kernel, D.MARCH_LANES, width)  # type: ignore[no-untyped-call]
+            return LaneEngine(width, filled(system, prepared, loop, width), fixed, again)
+        kernel = taylor_template(system, made, ((L.COMPENSATION_AT, float(own.step_info[L.COMPENSATION_AT])),))
+        loop = jit.compile_lanes(kernel, MARCH_TAYLOR, width)  # type: ignore[no-untyped-call]
+    except Unsupported as problem:
+        return f"{label} with {system.name!r} is not done over lanes, because of {problem}"
+    return LaneEngine(width, filled_to_the_end(run, made, loop, width), fixed, again, ", each with its own steps")
+
+
+def taylor_template(system: System, made: SeriesOfLanes, known: tuple[tuple[int, float], ...]) -> Callable[..., Any]:
+    """The loop over members with the series of a system, to be compiled over lanes."""
+    bound = {"series": made.series, "increments": made.increments, "IN_LANES": IN_LANES}
+    return jit.bind(march_taylor, SHAPE=shape_of(system), KNOWN=known, **bound)  # type: ignore[no-any-return,no-untyped-call]
+
+
+def filled_to_the_end(
+    run: Run, made: SeriesOfLanes, kernel: Callable[..., None], width: int
+) -> Callable[[Block], None]:
+    """What fills a block by Taylor steps of members' own, from a run of the first that has not begun."""
+    own, asked = run.integrator, cast(Tolerance, run.request.steps)
+
+    def fill(block: Block) -> None:
+        assert block.samples is not None
+        constants, strides = strides_of(block)
+        sizes = np.zeros(D.SIZES, dtype=np.int64)
+        sizes[:] = (
+            own.system.N, own.blocks.size // 2, len(own.system.auxiliary), block.states.shape[1],
+            block.parameters.shape[1], 0, made.size, block.rows.shape[1], *strides, width,
+        )  # fmt: skip
+        memory = aligned(int(polynomial_lanes.memory_of(sizes)) * width)  # type: ignore[no-untyped-call]
+        numbers = np.array([own.int_coefficients[0], made.states, made.width, 0, 0, made.sums], dtype=np.int64)
+        arrays = {
+            D.STATES: block.states, D.BODIES: constants[0], D.FRAMES: constants[1], D.CONSTANTS: constants[2],
+            D.INT_COEFFICIENTS: numbers, D.BLOCKS: own.blocks, D.STEP_INFO: own.step_info.copy(), D.MEMORY: memory,
+            D.RECORD: block.rows, D.STATUS: block.status, D.DONE: block.done,
+        }  # fmt: skip
+        addresses = np.zeros(ADDRESSES, dtype=np.int64)
+        for slot, a in [*arrays.items(), *enumerate((block.samples, block.sizes), ADDRESSES - 2)]:
+            addresses[slot] = a.ctypes.data
+        block.iterations[:] = 0
+        kernel(
+            0, len(block.states), asked.max_steps, float(block.t0), float(block.t0 + block.h),
+            float(asked.max_step or np.inf), float(asked.first_step or 0.0), sizes, addresses,
+        )  # fmt: skip
+
+    return fill

@@ -50,6 +50,12 @@ class Varied:
     values: Mapping[str, Any]  # (M, ...): values of each member by name
     drawn: Mapping[str, Any] | None = None  # the record of the distributions they were drawn from
     first_number: Any = 0  # (M,): number of the first member, or of each, by which they have noise of their own
+    all_parts: int = 0  # how many members there are, where these are a part of them
+
+    @property
+    def total(self) -> int:
+        """How many there are in all parts."""
+        return self.all_parts or self.count
 
     @property
     def numbers(self) -> Any:
@@ -481,4 +487,4 @@ def record_of(varied: Varied) -> dict[str, Any]:
     """Names and shapes of what varies, and what it was drawn from, in JSON's types; the values are coordinates."""
     varies = {name: list(value.shape[1:]) for name, value in varied.values.items()}
     drawn = {} if varied.drawn is None else {"drawn": dict(varied.drawn)}
-    return {"members": varied.count, "varied": varies, **drawn}
+    return {"members": varied.total, "varied": varies, **drawn}

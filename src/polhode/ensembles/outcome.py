@@ -239,7 +239,7 @@ def attributes_of(plan: Plan, run: Run, about: Mapping[str, Any]) -> dict[str, A
         found["steps"] = run.request.total
     else:
         del found["steps"]
-    found["title"] = f"{plan.varied.count} members: {found['title']}"
+    found["title"] = f"{plan.varied.total} members: {found['title']}"
     return found | dict(about) | {"ensemble": json.dumps(record_of(plan.varied) | {"first": record})}
 
 

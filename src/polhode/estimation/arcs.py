@@ -16,11 +16,11 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import Array, Indices
 from polhode.errors import EstimationWarning, InvalidInput, StepFailed, unwarned, warn
-from polhode.estimation.bodies import Block, start_words, values_of
+from polhode.estimation.bodies import Block, values_of
 from polhode.estimation.models import left_inverse, right_jacobian
 from polhode.estimation.problem import Linearisation, Point, Problem
 from polhode.estimation.quantities import quantities
-from polhode.estimation.solve import Solution, SolverWords, solve
+from polhode.estimation.solve import Solution, SolverWords, least, solve
 from polhode.lazy_packages import xr
 
 FAILURES = (InvalidInput, StepFailed, np.linalg.LinAlgError)
@@ -112,15 +112,8 @@ class Arc:
     def run(self, point: Point, state: dict[str, Array]) -> xr.Dataset:
         """The run with its state transition, from a state, at the times of the data and at the end."""
         times = [self.end] if self.problem is None else np.unique([*self.problem.times, self.end])
-        whole = self.whole
-        from polhode.runs.integrate import integrate
-
-        whole.calls += 1
         with unwarned():
-            return integrate(
-                point.system, self.words.method, start={"time": self.begin, **start_words(point.system, state)},
-                t_eval=times, tangent=whole.paths or "state", **self.words.span(self.end), **self.words.more,
-            )  # fmt: skip
+            return self.whole.run(point, state, self.begin, t_eval=times, **self.words.span(self.end))
 
 
 def moved(state: Mapping[str, Array], change: Array, blocks: Sequence[Block]) -> dict[str, Array]:
@@ -244,9 +237,7 @@ class Joined:
         f, J, gaps = [], [], [0.0]
         for k, arc in enumerate(self.pieces):
             ds = arc.run(point, point.start if k == 0 else states[k])
-            order = [list(ds["row"].values).index(name) for name in problem.rows]
-            columns = [list(ds["column"].values).index(name) for name in (*problem.rows, *problem.columns)]
-            inputs = np.zeros((len(columns), n + D))
+            inputs = np.zeros((len(point.inputs), n + D))
             inputs[D:, :n] = point.inputs[D:]
             if k == 0:
                 inputs[:D, :n] = point.inputs[:D]
@@ -264,7 +255,7 @@ class Joined:
                 gaps.append(float(np.abs(gap / size).max()))
                 weight = 1.0 / (size * self.tightness)
                 before, after = self._of_gap(gap)
-                A = ds["state_transition"].values[-1][order][:, columns] @ inputs
+                A = problem.transition(ds)[-1] @ inputs
                 slope = self._placed((before @ A)[:, : len(places)], places)
                 slope[:, n + D * k : n + D * (k + 1)] += after @ self._of_change(z, k + 1)
                 f.append(weight * gap)
@@ -302,27 +293,21 @@ class Joined:
 
     def minimised(self, words: SolverWords) -> tuple[Array, list[dict[str, Array]]]:
         """Numbers and states at the minimum."""
-        from scipy.optimize import least_squares
-
         f, J = self.evaluate(np.zeros(self.total))
         lengths = np.linalg.norm(J, axis=0)
         stride = np.repeat([1.0 if one.name == "rotation" else np.inf for one in self.problem.blocks], 3)
         far = np.concatenate([self.problem.stride, np.tile(stride, len(self.pieces) - 1)])
         scale = np.minimum(1.0 / np.where(lengths > 0.0, lengths, 1.0), far)
-        newton = np.linalg.lstsq(J * scale, -f, rcond=1e-12)[0]
-        scale = scale * (np.linalg.norm(newton) / max(float(np.max(np.abs(scale * newton) / far)), 1.0) or 1.0)
 
-        def residuals(y: Array) -> Array:
+        def residuals(z: Array) -> Array:
             try:
                 with np.errstate(all="ignore"):
-                    found = self.evaluate(scale * y)[0]
+                    found = self.evaluate(z)[0]
             except (*FAILURES, FloatingPointError):
                 return np.full(len(f), np.inf)
             return found if np.isfinite(found).all() else np.full(len(f), np.inf)
 
-        ended = least_squares(
-            residuals, np.zeros(self.total), lambda y: self.evaluate(scale * y)[1] * scale, loss=words.loss,
-            f_scale=words.loss_scale, max_nfev=STEPS, x_scale=1.0, ftol=SETTLED, xtol=1e-8, gtol=1e-10,
-        )  # fmt: skip
-        self.evaluate(scale * ended.x)
-        return self.parts(scale * ended.x)
+        z, _ = least((f, J), residuals, lambda z: self.evaluate(z)[1], np.diag(scale), far, words, max_nfev=STEPS,
+                     ftol=SETTLED, xtol=1e-8, gtol=1e-10)  # fmt: skip
+        self.evaluate(z)
+        return self.parts(z)

@@ -12,21 +12,21 @@ from polhode.algebra import rotation
 from polhode.arguments import ArrayLike, choice, number, whole
 from polhode.errors import EstimationWarning, InvalidInput, StepFailed, answering, shown, warn
 from polhode.estimation.arcs import PATIENCE, POOR, cost, grown, shoot, solve_from_anywhere
-from polhode.estimation.bodies import body_and_word, key_of, start_words
+from polhode.estimation.bodies import start_words
 from polhode.estimation.data import read, with_noise
 from polhode.estimation.guesses import guess_of
 from polhode.estimation.measurements import Measurement
-from polhode.estimation.models import residual_among
+from polhode.estimation.models import residual_among, whitened
 from polhode.estimation.observability import unobservable
 from polhode.estimation.problem import Linearisation, Problem, RunWords, numbers_in_range, rows_of
-from polhode.estimation.quantities import at_path, paths_ending, quantities
+from polhode.estimation.quantities import list_of_names, quantities
 from polhode.estimation.result import Fit, covariance_of, residuals_of
 from polhode.estimation.solve import LOSSES, SOLVERS, Solution, SolverWords, solve
 from polhode.methods import MethodSpec, method as find_method
 from polhode.runs.parameters import with_parameters
 from polhode.runs.request import ARGUMENTS, with_options
 from polhode.runs.settings import Settings
-from polhode.runs.state import State
+from polhode.runs.state import STATE_WORDS, State
 from polhode.runs.steps import Tolerance, check_told_apart
 from polhode.systems import System
 from polhode.systems.record import present_system
@@ -166,6 +166,7 @@ def fit(
     >>> round(ph.fit(pair(4.0), link, ["stiffness"], step=0.01, start=start).values["tether.stiffness"], 6)
     5.0
     """
+    said = {name: value for name, value in locals().items() if name in STATE_WORDS}
     system = present_system(system)
     solving = SolverWords(
         choice(solver, "solver", SOLVERS), choice(loss, "loss", LOSSES),
@@ -178,16 +179,11 @@ def fit(
     if parameters is not None:
         system = with_parameters(system, parameters)
     measurements = with_noise(read(data), noise)
-    said = {
-        "attitude": attitude, "angular_velocity": angular_velocity, "angular_momentum": angular_momentum,
-        "position": position, "velocity": velocity, "momentum": momentum,
-    }  # fmt: skip
-    names = full_names(system, free)
-    guess, t0 = guess_of(system, start, said, names, measurements)
+    guess, t0 = guess_of(system, start, said, list_of_names(free), measurements)
     check_times(measurements, t0, t_end)
     measurements, notes = known_noise(measurements)
     words = run_words(system, method, step, steps, t0, measurements, settings, options)
-    problem = Problem(system, measurements, quantities(system, names, guess, measurements), guess, words, prior)
+    problem = Problem(system, measurements, quantities(system, free, guess, measurements), guess, words, prior)
     problem.noise = 0.0 if notes[:1] == [ESTIMATED] else 1.0
     problem.evaluate(problem.start)
     suspicious = suspicious_units(problem)
@@ -227,22 +223,6 @@ def in_degrees(problem: Problem, words: SolverWords, before: Solution) -> bool:
     warn(f"{names[0]} may be in degrees: as such it is a motion of this body, and in rad it is none; multiply it by "
          "pi / 180", EstimationWarning)  # fmt: skip
     return True
-
-
-def full_names(system: System, free: Any) -> Any:
-    """Names in ``free`` with parameters by their full paths."""
-    names = isinstance(free, Sequence) and not isinstance(free, str) and all(isinstance(name, str) for name in free)
-    if not names or not len(free):
-        raise InvalidInput(f"free must be a list of names such as ['attitude', 'angular_velocity'], not {shown(free)}")
-    full = []
-    for name in free:
-        if (found := body_and_word(system, name)) is not None:
-            name = key_of(system, *found)
-        elif at_path(system.arguments, name) is None:
-            paths = paths_ending(system.arguments, name)
-            name = paths[0] if len(paths) == 1 else name
-        full.append(name)
-    return full
 
 
 def check_times(measurements: Sequence[Measurement], t0: float, t_end: float | None) -> None:
@@ -374,11 +354,11 @@ def suspicious_units(problem: Problem) -> bool:
         return False
     rows = rows_of(ds, point)
     rates = _rates_of_attitudes(problem.measurements)
-    for one, of, index in zip(problem.measurements, problem.of, problem.indices, strict=True):
+    for one in problem.measurements:
         kind = "gyro" if one.kind == "gyro" else "length" if one.kind in ("position", "velocity", "range") else None
         if kind is None:
             continue
-        residual, _ = residual_among(one, of, rows, index)
+        residual, _ = residual_among(one, problem.of[one.name], rows, problem.indices[one.name])
         measured = float(np.median(np.linalg.norm(one.values, axis=1)))
         predicted = float(np.median(np.linalg.norm(one.values - residual, axis=1)))
         for size in (predicted, rates if kind == "gyro" else None):
@@ -412,7 +392,7 @@ def poor(problem: Problem, at: Linearisation, ratio: float) -> None:
         return
     worst: tuple[float, Any, int] = (0.0, "", 0)
     for one, residual in zip(problem.measurements, at.residuals, strict=True):
-        size = np.linalg.norm((one.whitening @ residual[:, :, None])[:, :, 0], axis=1)
+        size = np.linalg.norm(whitened(one, residual), axis=1)
         k = int(size.argmax())
         worst = max(worst, (float(size[k]), one.name, k), key=lambda found: found[0])
     warn(f"residuals are {np.sqrt(ratio):.3g} times the noise, the largest that of {worst[1]} in row {worst[2]}; check "

@@ -103,6 +103,15 @@ def inverse_of(system: System, body: int = 0) -> Array:
     return (R / np.asarray(system.moments[body])) @ R.T
 
 
+RATES = {"angular_velocity": "angular_momentum", "velocity": "momentum"}
+"""The blocks that rates are multiplied to."""
+
+
+def heft_of(system: System, body: int, block: str) -> Array:
+    """What a rate of a body is multiplied by to be a block of its state."""
+    return tensor_of(system, body) if block == "angular_momentum" else float(system.mass[body]) * np.eye(3)
+
+
 def _heft(system: System) -> Array:
     """Masses and inertias (10 N,); zero of what is infinite."""
     masses = np.where(np.isfinite(system.mass), system.mass, 0.0)
@@ -142,9 +151,8 @@ def start_words(system: System, state: Mapping[str, Any]) -> dict[str, Any]:
         for word, rate in (("momentum", "velocity"), ("angular_momentum", "angular_velocity")):
             if not does(system, i, word):
                 continue
-            heft = tensor_of(system, i) if rate == "angular_velocity" else float(system.mass[i]) * np.eye(3)
             value = state.get(key_of(system, i, word))
-            value = heft @ state[key_of(system, i, rate)] if value is None else value
+            value = heft_of(system, i, word) @ state[key_of(system, i, rate)] if value is None else value
             found.setdefault(word, np.zeros((system.N, 3)))[i] = value
             along = "position" if rate == "velocity" else "attitude"
             rows = np.zeros((system.N, 3)) if along == "position" else np.tile([1.0, 0.0, 0.0, 0.0], (system.N, 1))

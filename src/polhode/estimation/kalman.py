@@ -15,43 +15,32 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import Array, ArrayLike, Indices, mapping, number, truth
+from polhode.arguments import Array, ArrayLike, mapping, number, truth
 from polhode.errors import InvalidInput, answering, unknown_name, unwarned
-from polhode.estimation import inertias
 from polhode.estimation.arcs import difference, moved
-from polhode.estimation.batch import check_times, full_names, known_noise, run_words
+from polhode.estimation.batch import check_times, run_words
 from polhode.estimation.bodies import (
     LETTERS,
+    RATES,
     STATE,
-    Block,
     blocks_of,
     does,
-    heft_by,
+    heft_of,
     inverse_of,
     key_of,
     names_of,
     start_words,
-    tensor_of,
     values_of,
 )
 from polhode.estimation.data import read, with_noise
 from polhode.estimation.guesses import guess_of
 from polhode.estimation.measurements import Measurement
-from polhode.estimation.models import Rows, residual_among, right_jacobian
-from polhode.estimation.problem import (
-    BEYOND,
-    RunWords,
-    bodies_of,
-    checked,
-    factor_of,
-    heavy,
-    numbers_in_range,
-    rows_at,
-)
-from polhode.estimation.quantities import Quantity, quantities
+from polhode.estimation.models import Rows, right_jacobian, whitened
+from polhode.estimation.problem import BEYOND, RunWords, Seen, checked, factor_of, numbers_in_range, rows_at
+from polhode.estimation.quantities import Quantity, list_of_names, quantities
 from polhode.lazy_packages import xr
 from polhode.runs.integrate import integrate
-from polhode.runs.parameters import system_with
+from polhode.runs.state import STATE_WORDS
 from polhode.systems import System
 from polhode.systems.record import present_system
 
@@ -145,18 +134,14 @@ def kalman(
     >>> bool(abs(ds.angular_velocity[-1] - truth.angular_velocity[-1]).max() < 1e-3)
     True
     """
+    said = {name: value for name, value in locals().items() if name in STATE_WORDS}
     system = present_system(system)
     measurements = with_noise(read(data), noise)
     lacking = next((one.name for one in measurements if one.whitening is None), None)
     if lacking is not None:
         raise InvalidInput(f"noise of {lacking} is missing; give noise={{{lacking!r}: ...}}, its standard deviation")
-    said = {
-        "attitude": attitude, "angular_velocity": angular_velocity, "angular_momentum": angular_momentum,
-        "position": position, "velocity": velocity, "momentum": momentum,
-    }  # fmt: skip
     guess, t0 = guess_of(system, start, said, None, measurements)
     check_times(measurements, t0, None)
-    known_noise(measurements)
     more = _further(system, free, guess, measurements)
     words = run_words(system, method, step, None, t0, measurements, settings, options)
     if gate is not None:
@@ -176,7 +161,7 @@ def _further(
     """What is estimated beside the state."""
     if isinstance(free, Sequence) and not isinstance(free, str) and not free:
         return []
-    found = quantities(system, full_names(system, free), guess, measurements)
+    found = quantities(system, list_of_names(free), guess, measurements)
     for one in found:
         if one.kind in ("attitude", "state"):
             raise InvalidInput(f"free has {one.name}, which a filter estimates anyway; leave it out")
@@ -203,25 +188,18 @@ class Row:
         return [self.P, *(value for name, value in self.state.items() if name != RUN)]
 
 
-class Filter:
+class Filter(Seen):
     """Prediction and update. A state is a mapping of attitude, momenta, position, and the numbers that a solver of the
     free quantities would change."""
 
     def __init__(
         self, system: System, measurements: Sequence[Measurement], free: Sequence[Quantity], words: RunWords
     ) -> None:
-        self.system, self.measurements, self.free, self.words = system, measurements, free, words
-        self.blocks = blocks_of(system)
-        self.labels = [label for one in self.blocks for label in one.labels(system.N > 1)]
-        self.of = {one.name: bodies_of(system, one) for one in measurements}
-        self.heavy = heavy(system, free)
-        self.D = len(self.labels)
-        ends = self.D + np.cumsum([0, *(one.size for one in free)])
-        self.slices = [slice(int(ends[k]), int(ends[k + 1])) for k in range(len(free))]
-        self.n = int(ends[-1])
+        super().__init__(system, measurements, free, words, 3 * len(blocks_of(system)))
+        self.D = len(self.rows)
         self.has_states = system.read_from < len(system.auxiliary)
-        self.of_system = [one for one in free if one.kind in ("parameter", "inertia")]
-        self.paths = [one.name for one in self.of_system]
+        self.places = [k for one, at in zip(self.free, self.slices, strict=True) if one in self.of_system
+                       for k in range(at.start, at.stop)]  # fmt: skip
 
     # -------------------------------------------------------------- what is given
     def begin(self, guess: Mapping[str, Any], prior: Mapping[str, Any]) -> tuple[dict[str, Array], Array]:
@@ -230,10 +208,13 @@ class Filter:
         for one in self.blocks:
             rate = {"angular_momentum": "angular_velocity", "momentum": "velocity"}.get(one.name, "")
             value = guess.get(one.key)
-            value = self._heft(one) @ guess[key_of(self.system, one.body, rate)] if value is None else value
+            if value is None:
+                value = heft_of(self.system, one.body, one.name) @ guess[key_of(self.system, one.body, rate)]
             state[one.key] = value
         P = self._blocks(prior, "prior")
-        for at, name in self._all_blocks():
+        named = [(slice(3 * k, 3 * k + 3), key_of(self.system, one.body, USERS[one.name][0]))
+                 for k, one in enumerate(self.blocks)]  # fmt: skip
+        for at, name in [*named, *((at, one.name) for at, one in zip(self.slices, self.free, strict=True))]:
             if not P[at, at].any():
                 raise InvalidInput(f"prior has no {name}; give the standard deviation of its guess")
         return state, P
@@ -242,22 +223,12 @@ class Filter:
         """Covariance (n, n) that the process gathers in a unit of time."""
         return self._blocks(process_noise, "process_noise")
 
-    def _heft(self, block: Block) -> Array:
-        """What a rate is multiplied by to be this block of a state."""
-        body = block.body
-        return tensor_of(self.system, body) if block.name == "angular_momentum" else self.system.mass[body] * np.eye(3)
-
-    def _all_blocks(self) -> list[tuple[slice, str]]:
-        of_state = [(slice(3 * k, 3 * k + 3), key_of(self.system, one.body, USERS[one.name][0]))
-                    for k, one in enumerate(self.blocks)]  # fmt: skip
-        return of_state + [(at, one.name) for at, one in zip(self.slices, self.free, strict=True)]
-
     def _blocks(self, given: Mapping[str, Any], what: str) -> Array:
         """Covariance from standard deviations or covariances by name."""
         places: dict[str, tuple[slice, Any]] = {}
         for k, one in enumerate(self.blocks):
             for word in USERS[one.name]:
-                to_block = self._heft(one) if word in ("angular_velocity", "velocity") else np.eye(3)
+                to_block = heft_of(self.system, one.body, one.name) if word in RATES else np.eye(3)
                 places[key_of(self.system, one.body, word)] = (slice(3 * k, 3 * k + 3), to_block)
         for at, quantity in zip(self.slices, self.free, strict=True):
             places[quantity.name] = (at, np.eye(quantity.size))
@@ -291,9 +262,7 @@ class Filter:
 
     def system_at(self, state: Mapping[str, Any]) -> System:
         """The system with the parameters of a state."""
-        values = {one.name: one.value(state[one.name]) for one in self.of_system}
-        changes = {one.name: float(values[one.name][0]) if one.scalar else values[one.name] for one in self.of_system}
-        return system_with(self.system, changes, "free")
+        return self.system_with({one.name: one.value(state[one.name]) for one in self.of_system})
 
     def predict(self, state: dict[str, Any], t: float, to: float) -> tuple[dict[str, Array], Array]:
         """The state at a later time, and the derivative (n, n) of its error by that now."""
@@ -311,13 +280,7 @@ class Filter:
                 system, self.words.method, step=(to - t) / count, steps=count, every=count,
                 start=begun, tangent=self.paths or "state", **self.words.more,
             )  # fmt: skip
-        order = [list(ds["row"].values).index(name) for name in self.labels]
-        columns = list(ds["column"].values)
-        transition = ds["state_transition"].values[-1][order]
-        by[: self.D, : self.D] = transition[:, [columns.index(name) for name in self.labels]]
-        for one, at in zip(self.free, self.slices, strict=True):
-            if one.kind != "bias":
-                by[: self.D, at] = transition[:, [columns.index(name) for name in one.labels]]
+        by[: self.D, [*range(self.D), *self.places]] = self.transition(ds)[-1]
         after = values_of(ds, self.blocks, -1)
         return {**state, **after, **({RUN: ds.isel(time=[-1])} if self.has_states else {})}, by
 
@@ -327,7 +290,7 @@ class Filter:
         rows = self.rows_at(state)
         residuals, slopes = [], []
         for one, index in chosen:
-            residual, H = self._linear(one.part(index), rows, np.zeros(len(index), dtype=int), state)
+            residual, H = self.seen(one.part(index), rows, state)
             keep = np.ones(len(index), dtype=bool)
             for k in range(len(index)):
                 S = H[k] @ P @ H[k].T + np.eye(len(residual[k]))
@@ -358,18 +321,8 @@ class Filter:
     def rows_at(self, state: Mapping[str, Any]) -> list[Rows]:
         """What measurements see of each body in a state: rows of one."""
         system = self.system_at(state)
-        by_mass, by_inertia = self._heft_by(system)
+        by_mass, by_inertia = self.heft_by(system)
         return [rows_at(system, i, self._seen(system, state, i), by_mass[i], by_inertia[i]) for i in range(system.N)]
-
-    def _heft_by(self, system: System) -> tuple[Array, Array]:
-        """Derivatives of masses (N, n) and inertias (N, n, 3, 3) by the errors of a state."""
-        by_mass, by_inertia = np.zeros((system.N, self.n)), np.zeros((system.N, self.n, 3, 3))
-        for one, at in zip(self.free, self.slices, strict=True):
-            if one.kind == "inertia":
-                by_inertia[one.body, at] = inertias.units(one.size)
-            elif one.name in self.heavy:
-                by_mass[:, at], by_inertia[:, at] = heft_by(system, one.name, one.size)
-        return by_mass, by_inertia
 
     def _rates(self, system: System, momenta: Array, rate: str) -> Array:
         """Rates (N, 3) of all bodies from their momenta; zero of those that lack them."""
@@ -392,29 +345,17 @@ class Filter:
             found["angular_velocity"] = inverse_of(system, body) @ found["angular_momentum"]
         return {word: np.asarray(value)[None] for word, value in found.items()}
 
-    def _linear(
-        self, part: Measurement, rows: Sequence[Rows], index: Indices, state: Mapping[str, Any]
-    ) -> tuple[Array, Array]:  # fmt: skip
+    def seen(self, part: Measurement, rows: Sequence[Rows], state: Mapping[str, Any]) -> tuple[Array, Array]:
         """Whitened residuals (k, r), measured minus predicted, and slopes (k, r, n) of the prediction."""
-        residual, parts = residual_among(part, self.of[part.name], rows, index)
-        H = np.zeros((*residual.shape, self.n))
-        for body, by in parts:
-            for k, block in enumerate(self.blocks):
-                if block.body == body and block.name in by:
-                    H[:, :, 3 * k : 3 * k + 3] += by[block.name]
-            H += by.get("direct", 0.0)
-        for one, at in zip(self.free, self.slices, strict=True):
-            if one.name == f"{part.name}.bias":
-                residual = residual - state[one.name]
-                H[:, :, at] = np.eye(one.size)
-        return (part.whitening @ residual[:, :, None])[:, :, 0], part.whitening @ H
+        now = np.zeros(len(part.times), dtype=int)
+        residual, H = self.linear(part, rows, now, np.eye(self.D, self.n)[None], state)
+        return whitened(part, residual), whitened(part, H)
 
     def run(self, state: dict[str, Array], P: Array, rates: Array, gate: float | None) -> list[Row]:
         """All rows, one after the other."""
-        times = np.unique(np.concatenate([one.times for one in self.measurements]))
         found: list[Row] = []
         now = self.words.t0
-        for t in map(float, times):
+        for t in map(float, self.times):
             state, by = self.predict(state, now, t)
             gathered = 0.5 * (t - now) * (rates + by @ rates @ by.T)
             before = by @ P @ by.T + gathered
@@ -462,7 +403,7 @@ class Filter:
                 else (("time", *(f"{one.name}_{k}" for k in "ij"[: values.ndim - 1])), values)
             )
         P = np.array([row.P for row in rows])
-        names = [*self.labels, *(label for one in self.free for label in one.labels)]
+        names = [*self.rows, *self.labels]
         found |= {
             "covariance": (("time", "row", "row_"), P, {"long_name": "covariance of the errors"}),
             "std": (("time", "row"), np.sqrt(np.maximum(np.einsum("tii->ti", P), 0.0))),

@@ -72,6 +72,11 @@ def right_jacobian(v: Array) -> Array:
     return np.linalg.inv(left_inverse(-np.asarray(v, dtype=float)[None]))[0]
 
 
+def whitened(one: Measurement, value: Array) -> Array:
+    """Residuals (n, r) or slopes (n, r, k) over the noise of their measurement."""
+    return np.asarray(one.whitening @ value if value.ndim > 2 else (one.whitening @ value[:, :, None])[:, :, 0])
+
+
 def residual_of(one: Measurement, rows: Rows) -> tuple[Array, dict[str, Array]]:
     """Residuals (n, r), measured minus predicted, and the derivatives (n, r, 3) of the prediction by the blocks of the
     state, and at a fixed state by the numbers of ``Rows`` ("direct")."""

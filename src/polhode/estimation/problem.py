@@ -17,18 +17,19 @@ from polhode.errors import InvalidInput, StepFailed, unwarned
 from polhode.estimation import inertias
 from polhode.estimation.bodies import (
     MOVING,
+    RATES,
     blocks_of,
     body_of,
     does,
     heft_by,
+    heft_of,
     inverse_of,
     key_of,
     matrix_of,
     start_words,
-    tensor_of,
 )
 from polhode.estimation.measurements import Measurement, in_range, inverse_cholesky
-from polhode.estimation.models import SEEN, Rows, residual_among
+from polhode.estimation.models import SEEN, Rows, residual_among, whitened
 from polhode.estimation.observability import Directions, directions
 from polhode.estimation.quantities import Quantity
 from polhode.lazy_packages import xr
@@ -114,29 +115,81 @@ class Linearisation:
     residuals: list[Array]
 
 
-class Problem:
+class Seen:
+    """A system, measurements of it, and what is free: the linear parts that fits and filters have in common."""
+
+    def __init__(
+        self, system: System, measurements: Sequence[Measurement], free: Sequence[Quantity], words: RunWords,
+        first: int = 0,
+    ) -> None:  # fmt: skip
+        self.system, self.measurements, self.free, self.words = system, list(measurements), list(free), words
+        self.blocks = blocks_of(system)
+        self.rows = [label for one in self.blocks for label in one.labels(system.N > 1)]
+        ends = [int(end) for end in first + np.cumsum([0, *(one.size for one in self.free)])]
+        self.slices, self.n = [slice(a, b) for a, b in pairwise(ends)], ends[-1]
+        self.labels = [label for one in self.free for label in one.labels]
+        self.of_system = [one for one in self.free if one.kind in ("parameter", "inertia")]
+        self.paths = [one.name for one in self.of_system]
+        self.columns = [label for one in self.of_system for label in one.labels]
+        self.of = {one.name: bodies_of(system, one) for one in self.measurements}
+        self.heavy = heavy(system, self.free)
+        self.times = np.unique(np.concatenate([one.times for one in self.measurements]))
+
+    def system_with(self, values: Mapping[str, Array]) -> System:
+        """The system with these values of its parameters."""
+        changes = {one.name: float(values[one.name][0]) if one.scalar else values[one.name] for one in self.of_system}
+        return system_with(self.system, changes, "free")
+
+    def heft_by(self, system: System, x: Array | None = None) -> tuple[Array, Array]:
+        """Derivatives of masses (N, n) and inertias (N, n, 3, 3) by the errors of what is free, or by the numbers x."""
+        by_mass, by_inertia = np.zeros((system.N, self.n)), np.zeros((system.N, self.n, 3, 3))
+        for one, at in zip(self.free, self.slices, strict=True):
+            if one.kind == "inertia":
+                slope = np.eye(one.size) if x is None else one.jacobian(x[at])
+                by_inertia[one.body, at] = np.einsum("kl,kij->lij", slope, inertias.units(one.size))
+            elif one.name in self.heavy:
+                by_mass[:, at], by_inertia[:, at] = heft_by(system, one.name, one.size)
+        return by_mass, by_inertia
+
+    def transition(self, ds: xr.Dataset) -> Array:
+        """Derivatives (times, rows, rows and columns) of the state along a run."""
+        order = [list(ds["row"].values).index(name) for name in self.rows]
+        columns = [list(ds["column"].values).index(name) for name in (*self.rows, *self.columns)]
+        return np.asarray(ds["state_transition"].values[:, order][:, :, columns])
+
+    def linear(
+        self, one: Measurement, rows: Sequence[Rows], index: Indices, transition: Array, values: Mapping[str, Array]
+    ) -> tuple[Array, Array]:  # fmt: skip
+        """Residual (n, r) of a measurement, and the derivative (n, r, k) of what is predicted, from that of the state
+        (times, rows, k), and from what does not come from the motion: biases, the inertia of a gyro."""
+        residual, parts = residual_among(one, self.of[one.name], rows, index)
+        slope = np.zeros((*residual.shape, transition.shape[-1]))
+        for body, by in parts:
+            for k, block in enumerate(self.blocks):
+                if block.body == body and block.name in by:
+                    slope += by[block.name] @ transition[index, 3 * k : 3 * k + 3]
+            if "direct" in by:
+                slope[:, :, : by["direct"].shape[-1]] += by["direct"]
+        for quantity, at in zip(self.free, self.slices, strict=True):
+            if quantity.name == f"{one.name}.bias":
+                residual = residual - values[quantity.name]
+                slope[:, :, at] += np.eye(quantity.size)
+        return residual, slope
+
+
+class Problem(Seen):
     """Residuals and Jacobian as functions of the numbers of all free quantities."""
 
     def __init__(
         self, system: System, measurements: Sequence[Measurement], free: Sequence[Quantity], guess: Mapping[str, Any],
         words: RunWords, prior: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
-        self.system, self.measurements, self.free, self.words = system, list(measurements), list(free), words
+        super().__init__(system, measurements, free, words)
         self.guess = dict(guess)
-        ends = np.cumsum([0, *(one.size for one in self.free)])
-        self.slices = [slice(int(a), int(b)) for a, b in pairwise(ends)]
         self.start = np.concatenate([one.start for one in self.free])
-        self.labels = [label for one in self.free for label in one.labels]
-        self.blocks = blocks_of(system)
-        self.rows = [label for one in self.blocks for label in one.labels(system.N > 1)]
-        self.paths = [one.name for one in self.free if one.kind in ("parameter", "inertia")]
-        self.columns = [label for one in self.free if one.kind in ("parameter", "inertia") for label in one.labels]
         self.wheels = [name for name in state_names(system)[len(self.rows) :]] if system.wheels_at >= 0 else []
         self.columns += self.wheels  # their momenta at the start follow from the angular velocity
-        self.times = np.unique(np.concatenate([one.times for one in self.measurements]))
-        self.indices = [np.searchsorted(self.times, one.times) for one in self.measurements]
-        self.of = [bodies_of(system, one) for one in self.measurements]
-        self.heavy = heavy(system, self.free)
+        self.indices = {one.name: np.searchsorted(self.times, one.times) for one in self.measurements}
         self.prior = priors(prior, self.free)
         bounded = [np.ones(3) if one.kind == "attitude" else inertias.stride(one.guess) if one.kind == "inertia"
                    else np.full(one.size, np.inf) for one in self.free]  # fmt: skip
@@ -148,24 +201,10 @@ class Problem:
     def point(self, x: Array) -> Point:
         """The system and the initial values at the numbers x."""
         values = {one.name: one.value(x[at]) for one, at in zip(self.free, self.slices, strict=True)}
-        changes = {
-            one.name: float(values[one.name][0]) if one.scalar else values[one.name]
-            for one in self.free if one.kind in ("parameter", "inertia")
-        }  # fmt: skip
-        system = system_with(self.system, changes, "free")
+        system = self.system_with(values)
         start = self.guess | {name: value for name, value in values.items() if name in self.guess}
-        by_mass, by_inertia = self._heft_by(x, system)
+        by_mass, by_inertia = self.heft_by(system, x)
         return Point(system, start, values, self._inputs(x, system, start, by_mass, by_inertia), by_mass, by_inertia)
-
-    def _heft_by(self, x: Array, system: System) -> tuple[Array, Array]:
-        """Derivatives of masses (N, n) and inertias (N, n, 3, 3) by the numbers x."""
-        by_mass, by_inertia = np.zeros((system.N, len(x))), np.zeros((system.N, len(x), 3, 3))
-        for one, at in zip(self.free, self.slices, strict=True):
-            if one.kind == "inertia":
-                by_inertia[one.body, at] = np.einsum("kl,kij->lij", one.jacobian(x[at]), inertias.units(one.size))
-            elif one.name in self.heavy:
-                by_mass[:, at], by_inertia[:, at] = heft_by(system, one.name, one.size)
-        return by_mass, by_inertia
 
     def _inputs(
         self, x: Array, system: System, start: Mapping[str, Any], by_mass: Array, by_inertia: Array
@@ -177,10 +216,9 @@ class Problem:
         for one, at in zip(self.free, self.slices, strict=True):
             if one.kind == "attitude":
                 inputs[at_block["rotation", one.body], at] = one.jacobian(x[at])
-            elif one.word == "angular_velocity":
-                inputs[at_block["angular_momentum", one.body], at] = tensor_of(system, one.body)
-            elif one.word == "velocity":
-                inputs[at_block["momentum", one.body], at] = float(system.mass[one.body]) * np.eye(3)
+            elif one.word in RATES:
+                block = RATES[one.word]
+                inputs[at_block[block, one.body], at] = heft_of(system, one.body, block)
             elif one.kind == "state":
                 inputs[at_block[one.word, one.body], at] = np.eye(3)
             elif one.kind in ("parameter", "inertia"):
@@ -198,13 +236,17 @@ class Problem:
             )  # fmt: skip
         return inputs
 
-    def run(self, point: Point, tangent: bool = True, **words: Any) -> xr.Dataset:
-        """A run at a point, at the times of the data unless told otherwise."""
+    def run(
+        self, point: Point, state: Mapping[str, Any] | None = None, time: float | None = None, *, tangent: bool = True,
+        **words: Any,
+    ) -> xr.Dataset:  # fmt: skip
+        """A run at a point, from its start or a state, at the times of the data unless told otherwise."""
         self.calls += 1
         told: dict[str, Any] = {"t_eval": self.times, **self.words.span(float(self.times[-1]))} | words
         if tangent:
             told["tangent"] = self.paths or "state"
-        start = {"time": self.words.t0, **start_words(point.system, point.start)}
+        begun = start_words(point.system, point.start if state is None else state)
+        start = {"time": self.words.t0 if time is None else time, **begun}
         return integrate(point.system, self.words.method, start=start, **told, **self.words.more)
 
     def evaluate(self, x: Array) -> Linearisation:
@@ -218,23 +260,16 @@ class Problem:
         self._last = (np.array(x), found)
         return found
 
-    def linearised(
-        self, ds: xr.Dataset, point: Point, x: Array, priors: bool = True, direct: bool = True
-    ) -> Linearisation:
-        """Residuals and Jacobian from a run with its state transition; those of priors, and what does not come from the
-        motion (biases, the inertia of a gyro), on demand."""
-        rows = rows_of(ds, point)
-        order = [list(ds["row"].values).index(name) for name in self.rows]
-        columns = [list(ds["column"].values).index(name) for name in (*self.rows, *self.columns)]
-        transition = ds["state_transition"].values[:, order][:, :, columns] @ point.inputs
-        f, J, raw = [], [], []
-        for one, of, index in zip(self.measurements, self.of, self.indices_in(ds), strict=True):
-            residual, slope = self._of_one(one, of, rows, index, transition, direct)
-            if f"{one.name}.bias" in point.values:
-                residual = residual - point.values[f"{one.name}.bias"]
+    def linearised(self, ds: xr.Dataset, point: Point, x: Array, priors: bool = True) -> Linearisation:
+        """Residuals and Jacobian from a run with its state transition; those of priors on demand."""
+        rows, transition = rows_of(ds, point), self.transition(ds) @ point.inputs
+        whole, f, J, raw = ds.sizes["time"] == len(self.times), [], [], []
+        for one in self.measurements:
+            index = self.indices[one.name] if whole else np.searchsorted(ds["time"].values, one.times)
+            residual, slope = self.linear(one, rows, index, transition, point.values)
             raw.append(residual)
-            f.append(-_times(one.whitening, residual).ravel())
-            J.append(_times(one.whitening, slope).reshape(-1, len(x)))
+            f.append(-whitened(one, residual).ravel())
+            J.append(whitened(one, slope).reshape(-1, len(x)))
             checked(one.name, f[-1], J[-1])
         for k, factor in self.prior if priors else ():
             quantity, at = self.free[k], self.slices[k]
@@ -244,12 +279,6 @@ class Problem:
             J.append(factor @ slope)
             checked(f"prior of {quantity.name}", f[-1], J[-1])
         return Linearisation(np.concatenate(f), np.concatenate(J), raw)
-
-    def indices_in(self, ds: xr.Dataset) -> Sequence[Indices]:
-        """The rows of a run that are those of the measurements."""
-        if ds.sizes["time"] == len(self.times):
-            return self.indices
-        return [np.searchsorted(ds["time"].values, one.times) for one in self.measurements]
 
     def of_data(self, inside: Callable[[Any], Any]) -> Problem | None:
         """The same of some of the data only, those at whose times a function is true; None where there are none."""
@@ -264,29 +293,6 @@ class Problem:
     def within(self, end: float) -> Problem | None:
         """The same of the data up to a time."""
         return self.of_data(lambda t: t <= end)
-
-    def _of_one(
-        self,
-        one: Measurement,
-        of: tuple[int, int | None],
-        rows: list[Rows],
-        index: Indices,
-        transition: Array,
-        direct: bool,
-    ) -> tuple[Array, Array]:
-        """Residual (n, r) of a measurement, and the derivative (n, r, len(x)) of what is predicted."""
-        residual, parts = residual_among(one, of, rows, index)
-        slope = np.zeros((*residual.shape, transition.shape[-1]))
-        for body, by in parts:
-            for k, block in enumerate(self.blocks):
-                if block.body == body and block.name in by:
-                    slope += by[block.name] @ transition[index, 3 * k : 3 * k + 3]
-            if direct and "direct" in by:
-                slope[:, :, : by["direct"].shape[-1]] += by["direct"]
-        for quantity, at in zip(self.free, self.slices, strict=True) if direct else ():
-            if quantity.name == f"{one.name}.bias":
-                slope[:, :, at] += np.eye(quantity.size)
-        return residual, slope
 
     def reported(self, x: Array) -> Array:
         """Derivative (n, n) of the errors of the values by the numbers x."""
@@ -317,13 +323,6 @@ class Problem:
             return self.evaluate(x)
         except (StepFailed, InvalidInput, FloatingPointError):
             return None
-
-
-def _times(whitening: Array, value: Array) -> Array:
-    """Whitening matrices (n or 1, r, r) times residuals (n, r) or slopes (n, r, k)."""
-    if value.ndim == 2:
-        return (whitening @ value[:, :, None])[:, :, 0]
-    return whitening @ value
 
 
 def rows_of(ds: xr.Dataset, point: Point) -> list[Rows]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 
@@ -102,16 +103,22 @@ def paths_ending(arguments: Any, word: str, before: str = "") -> list[str]:
     return found
 
 
+def list_of_names(free: Any) -> Sequence[str]:
+    """What ``free=`` says, a list of names."""
+    names = isinstance(free, Sequence) and not isinstance(free, str) and all(isinstance(name, str) for name in free)
+    if not names or not len(free):
+        raise InvalidInput(f"free must be a list of names such as ['attitude', 'angular_velocity'], not {shown(free)}")
+    return cast(Sequence[str], free)
+
+
 def quantities(
-    system: System, names: list[str], guess: Mapping[str, Any], measurements: Sequence[Measurement]
+    system: System, names: Sequence[str], guess: Mapping[str, Any], measurements: Sequence[Measurement]
 ) -> list[Quantity]:
     """The free quantities of these names."""
-    if isinstance(names, str) or not isinstance(names, Sequence) or not names:
-        raise InvalidInput(f"free must be a list of names such as ['attitude', 'angular_velocity'], not {shown(names)}")
     for i in range(system.N):
         for pair in (("angular_velocity", "angular_momentum"), ("velocity", "momentum")):
             first, second = (key_of(system, i, word) for word in pair)
-            if {first, second} <= {name for name in names if isinstance(name, str)}:
+            if {first, second} <= {key_of(system, *of) for of in map(partial(body_and_word, system), names) if of}:
                 raise InvalidInput(f"free has both {first} and {second}; keep one of them")
     found = [_quantity(system, name, guess, measurements) for name in names]
     seen: set[str] = set()
@@ -138,7 +145,7 @@ def _quantity(
     if name in biased:
         k = KINDS[biased[name].kind].bias
         return Quantity(name, "bias", np.zeros(k), (name,) if k == 1 else tuple(f"{name}_{a}" for a in LETTERS))
-    if isinstance(name, str) and name.endswith(".bias"):
+    if name.endswith(".bias"):
         raise unknown_name("bias in free", name, biased or ["(none: the data have no instrument with a bias)"])
     path = _path_of(system, name, biased)
     value = at_path(system.arguments, path)
@@ -157,8 +164,6 @@ def _path_of(system: System, name: str, biased: Mapping[str, Any]) -> str:
     """The full path of a parameter: as given, or of the only number that is called so."""
     own = [key_of(system, i, word) for i in range(system.N) for word in (*TURNING, *MOVING) if does(system, i, word)]
     known = [*own, *system.arguments, *biased]
-    if not isinstance(name, str) or not name:
-        raise unknown_name("name in free", name, known)
     found = at_path(system.arguments, name)
     if found is not None and not isinstance(found, str | bool | Mapping):
         return name

@@ -13,6 +13,7 @@ from polhode.arguments import Array, ArrayLike
 from polhode.errors import InvalidInput
 from polhode.estimation import inertias
 from polhode.estimation.measurements import KINDS
+from polhode.estimation.models import whitened
 from polhode.estimation.observability import Directions, Unobservable, scaled_together
 from polhode.estimation.problem import Problem
 from polhode.html import facts, rows_of
@@ -145,9 +146,7 @@ class Fit:
             raise InvalidInput(f"times must not be before the start, {problem.words.t0:g}; give later ones")
         point = problem.point(self._x)
         ds = problem.run(point, t_eval=at, **problem.words.span(float(at.max())))
-        order = [list(ds["row"].values).index(name) for name in problem.rows]
-        columns = [list(ds["column"].values).index(name) for name in (*problem.rows, *problem.columns)]
-        slope = ds["state_transition"].values[:, order][:, :, columns] @ point.inputs
+        slope = problem.transition(ds) @ point.inputs
         half = slope @ np.linalg.inv(problem.reported(self._x)) @ self._directions.half
         found = self._variance * half @ np.swapaxes(half, 1, 2)
         ds = ds.assign_coords(row_=problem.rows)
@@ -303,7 +302,7 @@ def residuals_of(problem: Problem, raw: list[Array]) -> xr.Dataset:
     for one, residual in zip(problem.measurements, raw, strict=True):
         order = np.argsort(one.times, kind="stable")
         dims: tuple[str, ...] = (f"{one.name}_time",)
-        normalised = (one.whitening @ residual[:, :, None])[:, :, 0][order]
+        normalised = whitened(one, residual)[order]
         residual = residual[order]
         if residual.shape[1] > 1:
             dims = (*dims, f"{one.name}_component")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -115,36 +116,41 @@ def _minimised(
     problem: Problem, words: SolverWords, base: Array, across: Array, scale: Array, costs: list[float]
 ) -> tuple[Array, Convergence]:
     """The minimum over the directions ``across`` (n, r), in units ``scale`` (n,), through a point."""
-    from scipy.optimize import least_squares
-
     begun = problem.evaluate(base)
-    to_numbers = scale[:, None] * across
-    # SciPy's first trust region has the radius 1: that of the first Gauss-Newton step, or what may be changed at once.
-    newton = np.linalg.lstsq(begun.J @ to_numbers, -begun.f, rcond=1e-12)[0]
-    radius = float(np.linalg.norm(newton))
-    bold = float(np.max(np.abs(to_numbers @ newton) / problem.stride))
-    to_numbers = to_numbers * (radius / max(bold, 1.0) or 1.0)
-    m = len(begun.f)
 
-    def residuals(z: Array) -> Array:
-        at = problem.failing(base + to_numbers @ z)
+    def residuals(change: Array) -> Array:
+        at = problem.failing(base + change)
         if at is None:
-            return np.full(m, HUGE if words.solver == "lm" else np.inf)
+            return np.full(len(begun.f), HUGE if words.solver == "lm" else np.inf)
         cost = 0.5 * float(at.f @ at.f)
         if not costs or cost < costs[-1]:
             costs.append(cost)
         return at.f
 
-    def jacobian(z: Array) -> Array:
-        return problem.evaluate(base + to_numbers @ z).J @ to_numbers
-
-    ended = least_squares(
-        residuals, np.zeros(across.shape[1]), jacobian, method=words.solver, loss=words.loss,
-        f_scale=words.loss_scale, max_nfev=words.max_evaluations, x_scale=1.0, **TOLERANCES,
+    change, ended = least(
+        (begun.f, begun.J), residuals, lambda change: problem.evaluate(base + change).J, scale[:, None] * across,
+        problem.stride, words, method=words.solver, max_nfev=words.max_evaluations, **TOLERANCES,
     )  # fmt: skip
     lengths = np.linalg.norm(ended.jac, axis=0)
     gradient = float(np.abs(ended.grad / np.where(lengths > 0.0, lengths, 1.0)).max())
     reason = ended.message.rstrip(".").replace("`", "") or "no reason given"
-    return base + to_numbers @ ended.x, Convergence(
-        ended.status > 0, f"{reason[0].lower()}{reason[1:]}", 0, tuple(costs), gradient
-    )
+    return base + change, Convergence(ended.status > 0, f"{reason[0].lower()}{reason[1:]}", 0, tuple(costs), gradient)
+
+
+def least(
+    begun: tuple[Array, Array], residuals: Callable[[Array], Array], jacobian: Callable[[Array], Array],
+    to_changes: Array, stride: Array, words: SolverWords, **more: Any,
+) -> tuple[Array, Any]:  # fmt: skip
+    """The change of numbers of which residuals are least, over directions (n, r), and what SciPy says; ``begun`` are
+    residuals and Jacobian where it begins. SciPy's first trust region has the radius 1: that of the first Gauss-Newton
+    step, or what may be changed at once (``stride``)."""
+    from scipy.optimize import least_squares
+
+    newton = np.linalg.lstsq(begun[1] @ to_changes, -begun[0], rcond=1e-12)[0]
+    bold = float(np.max(np.abs(to_changes @ newton) / stride))
+    to_changes = to_changes * (float(np.linalg.norm(newton)) / max(bold, 1.0) or 1.0)
+    ended = least_squares(
+        lambda z: residuals(to_changes @ z), np.zeros(to_changes.shape[1]),
+        lambda z: jacobian(to_changes @ z) @ to_changes, loss=words.loss, f_scale=words.loss_scale, x_scale=1.0, **more,
+    )  # fmt: skip
+    return to_changes @ ended.x, ended
