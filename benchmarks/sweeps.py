@@ -70,7 +70,7 @@ def writing(store: SweepStore) -> list[float]:
     found = []
     for chunk in range(min(20, store.plan.chunks)):
         first, last = store.plan.range(chunk)
-        block = Block.empty(store.plan.variables, first, last)
+        block = Block(store.plan, first, last)
         began = time.perf_counter()
         store.write(chunk, block, 0.0)
         found.append(time.perf_counter() - began)
@@ -81,9 +81,9 @@ def members_each(store: SweepStore, count: int) -> list[float]:
     """What a member takes, of ``count`` together."""
     found = []
     for _ in range(20 if count > 1 else 50):
-        block = Block.empty(store.plan.variables, 0, count)
+        block = Block(store.plan, 0, count)
         began = time.perf_counter()
-        work.fill(store.plan, block, count, False)
+        work.fill(block)
         found.append((time.perf_counter() - began) / count)
     return found
 

@@ -10,12 +10,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from polhode.arguments import Array, ArrayLike, Indices, array, room_for, whole
+from polhode.arguments import Array, ArrayLike, array, room_for, whole
 from polhode.display import Progress
 from polhode.ensembles.ensemble import processors
 from polhode.ensembles.members import Kind
@@ -56,19 +56,48 @@ UNUSED = ("events", "t_eval", "tangent", "store", "breaks")
 """Arguments of ``integrate`` that say nothing here."""
 
 
-@dataclass(frozen=True, eq=False)
-class Growth:
-    """What is known of the growth of the vectors of all members."""
+def plan_of(
+    system: System, method: str | Method | None, members: int | Mapping[str, Any] | None, run: Mapping[str, Any]
+) -> Plan:
+    """The plan of all members, from the arguments of an indicator."""
+    for name in UNUSED:
+        if run.get(name) is not None:
+            raise InvalidInput(f"{name} says nothing of an indicator of chaos; leave it out")
+    given = {name: run.get(name) for name in ARGUMENTS if name not in ("start", "progress", "store")}
+    given |= {"every": 1 if run.get("every") is None else run["every"], "events": (), "breaks": ()}
+    options = {name: value for name, value in run.items() if name not in ARGUMENTS}
+    return planned(system, method, 1 if members is None else members, given, run.get("start"), options)
 
-    times: Array  # (rows,): of the rows, the first of which is the start
-    numbers: Array  # (M, rows, numbers): as of ``kernel.tangent_drive``; NaN behind a failure
-    vectors: int  # how many vectors a member has
-    status: Indices  # (M,): 0 of members that ran to their end
-    plan: Plan  # plan, request, kind: what was run
-    request: Request
-    kind: Kind
-    seconds: float  # time of the computation
-    volumes: Any = None  # (M, rows): of the parallelepiped of the vectors, scaled to length 1
+
+class Growth:
+    """Tangent vectors carried along the runs of all members, and what is known of their growth.
+
+    Attributes
+    ----------
+    times : array (rows,)
+        Of the rows, the first of which is the start.
+    numbers : array (M, rows, numbers)
+        As of ``kernel.tangent_drive``; NaN behind a failure.
+    vectors : int
+        How many vectors a member has.
+    status : array (M,)
+        0 of members that ran to their end.
+    volumes : array (M, rows) or None
+        Of the parallelepiped of the vectors, scaled to length 1.
+    seconds : float
+        Time of the computation.
+    """
+
+    def __init__(
+        self, plan: Plan, vectors: Array | int, treatment: int, *, rows: int | None, between: int, seed: int,
+        threads: int | None, progress: Any, volumes: bool = False,
+    ) -> None:  # fmt: skip
+        self.plan, self.treatment, self.between = plan, treatment, between
+        with reporting(progress, "members") as report_progress:
+            workers = processors() if threads is None else whole(threads, "threads", 1, 4096)
+            whole(seed, "seed", 0)
+            self._prepare(vectors, rows, seed, report_progress, volumes)
+            self._carry(workers, report_progress)
 
     def of_vectors(self, slot: int) -> Array:
         """One number of all vectors (M, rows, vectors)."""
@@ -84,84 +113,161 @@ class Growth:
         """How far two vectors are from being parallel (M, rows)."""
         return self.numbers[..., D.OF_VECTOR * self.vectors + D.ALIGNED]
 
+    def _prepare(
+        self, vectors: Array | int, rows: int | None, seed: int, report_progress: Callable[[Progress], None],
+        volumes: bool,
+    ) -> None:  # fmt: skip
+        """The members' arrays: where they start, and their vectors there."""
+        plan = self.plan
+        try:
+            self.request = request = plan.request(0)
+        except InvalidInput as problem:
+            raise (problem if plan.varied.count == 1 else plan.whose(0, problem)) from None
+        system = request.system
+        if not isinstance(request.steps, FixedStep):
+            raise InvalidInput("indicators of chaos are for steps of one size; give step, and no tolerance")
+        if system.ground is not None and not system.ground.assumed:
+            raise InvalidInput(f"runs of {system.name!r} end at its surface; leave it out (surface=0)")
+        self.kind, states = plan.together(request)
+        if self.kind.alone:
+            raise InvalidInput(f"these members cannot be run together: {self.kind.alone}")
+        names = state_names(system)
+        self.vectors = K = vectors if isinstance(vectors, int) else len(vectors)
+        report_progress(Progress(0, plan.varied.count, 0.0, "compiling"))
+        self.engine = engine = TangentEngine(system, request.method, K, False, request.settings.guard)
+        self.n, self.h = n, h = request.total or 0, request.steps.h
+        if n < 1:
+            raise InvalidInput("the run has no step; give a later t_end")
+        if n > MOST_STEPS:
+            raise InvalidInput(f"the run has {n:g} steps, more than {MOST_STEPS:g}; give fewer, or longer ones")
+        self.every = request.recording.every if rows is None else max(1, n // rows)
+        M, R = len(states), 1 + -(-n // self.every)
+        kinds = D.OF_VECTOR * K + D.OF_ALL
+        room_for(float(M * (R * kinds + engine.width * (engine.stride + 2))), "numbers of the indicator")
+        self.states = start = np.zeros((M, engine.width))
+        shared = min(engine.width, states.shape[1])
+        start[:, :shared] = states[:, :shared]
+        frames = np.array(self.kind.constants.frames, dtype=float)
+        scales, self.weights = _scales(engine, self.kind, start, h)
+        self.seeds, self.growth = np.zeros((M, engine.width, engine.stride)), np.zeros((M, kinds))
+        self.numbers, self.status = np.full((M, R, kinds), np.nan), np.full(M, NOT_RUN)
+        self.volumes = np.full((M, R), np.nan) if volumes else None
+        self.changing = changes_loads(request)  # of members whose loads change, each at its own times
+        for k in {0, M // 2} if not self.changing else ():
+            _check_steps(engine, plan, self.kind, start, k, min(n, CHECKED))
+        for k in range(M):
+            chosen = np.asarray(vectors, dtype=float)
+            if isinstance(vectors, int):
+                chosen = np.random.default_rng([seed, k]).normal(size=(K, len(names))) * scales
+            along = seeds_along(system, start[k], frames[min(k, len(frames) - 1)], chosen)
+            self.seeds[k, :, :K] = _of_length_one(along, self.weights, self.treatment == D.ORTHOGONAL)
+        self.times = request.t0 + h * np.append(np.arange(0, n, self.every), n)
 
-def plan_of(
-    system: System, method: str | Method | None, members: int | Mapping[str, Any] | None, run: Mapping[str, Any]
-) -> Plan:
-    """The plan of all members, from the arguments of an indicator."""
-    for name in UNUSED:
-        if run.get(name) is not None:
-            raise InvalidInput(f"{name} says nothing of an indicator of chaos; leave it out")
-    given = {name: run.get(name) for name in ARGUMENTS if name not in ("start", "progress", "store")}
-    given |= {"every": 1 if run.get("every") is None else run["every"], "events": (), "breaks": ()}
-    options = {name: value for name, value in run.items() if name not in ARGUMENTS}
-    return planned(system, method, 1 if members is None else members, given, run.get("start"), options)
+    def past_changes(self, k: int) -> None:
+        """Take a member whose loads change to its end."""
+        orthogonal, K = self.treatment == D.ORTHOGONAL, self.vectors
 
+        def row_done(row: int, vectors: Array) -> None:
+            self.numbers[k, row], self.seeds[k, :, :K] = self.growth[k], vectors
+            if self.volumes is not None:
+                self.volumes[k, row] = self._volumes(slice(k, k + 1))[0]
 
-def grown(
-    plan: Plan, vectors: Array | int, treatment: int, *, rows: int | None, between: int, seed: int, threads: int | None,
-    progress: Any, volumes: bool = False,
-) -> Growth:  # fmt: skip
-    """Carry vectors along the runs of all members."""
-    with reporting(progress, "members") as report_progress:
-        return _grown(plan, vectors, treatment, rows, between, seed, threads, report_progress, volumes)
+        try:
+            carry_past_changes(self.plan.request(k), self.engine, self.every, self.seeds[k, :, :K], self.weights,
+                               orthogonal, self.growth[k], row_done)  # fmt: skip
+            self.status[k] = L.OK
+        except PolhodeError as failed:
+            if len(self.states) == 1 or isinstance(failed, InvalidInput):
+                raise
+            self.status[k] = code_of(failed)
 
+    def take(self, first: int, last: int, stopped: Callable[[], bool], told: Callable[[float], None]) -> None:
+        """Take some members to their end, in slices of whole rows."""
+        t0, h, n, every = self.request.t0, self.h, self.n, self.every
+        if self.changing:
+            self.numbers[first:last, 0] = self.growth[first:last]
+            for k in range(first, last):
+                if not stopped():
+                    self.past_changes(k)
+                    told(1.0 / (last - first))
+            return
+        constants, done, size = _constants(self.kind, first, last), 0, FIRST_STEPS
+        here, alive = slice(first, last), np.ones(last - first, dtype=bool)
+        growth = self.growth[here]
+        self.numbers[here, 0] = growth
+        while done < n and not stopped():
+            left = every - done % every  # of a row
+            whole_rows = left == every <= size and self.volumes is None
+            count = min(size // every * every if whole_rows else min(size, left), n - done)
+            before = time.perf_counter()
+            marched = self.engine.march(
+                self.states[here], self.seeds[here], Schedule.equal(t0, h, count, done), every=min(every, count),
+                constants=constants, treatment=self.treatment, weights=self.weights, between=self.between,
+                growth=growth,
+            )  # fmt: skip
+            spent = time.perf_counter() - before
+            failed = alive & (marched.status != L.OK)
+            self.status[here][failed] = marched.status[failed]
+            alive &= ~failed
+            numbers = marched.derivatives[:, 1:]
+            numbers[~alive] = np.nan
+            row = 1 + done // every
+            done += count
+            if done % every == 0 or done == n:
+                self.numbers[here, row : row + numbers.shape[1]] = numbers
+                if self.volumes is not None:
+                    self.volumes[here, row][alive] = self._volumes(here)[alive]
+            told(count / n)
+            if not alive.any():
+                break
+            if spent < SLICE_SECONDS / 2:
+                size = min(LONGEST, size * max(1, min(16, int(SLICE_SECONDS / max(spent, 1e-6)))))
+        if done == n:
+            self.status[here][alive] = L.OK
 
-def _grown(
-    plan: Plan, vectors: Array | int, treatment: int, rows: int | None, between: int, seed: int, threads: int | None,
-    report_progress: Callable[[Progress], None], volumes: bool,
-) -> Growth:  # fmt: skip
-    workers = processors() if threads is None else whole(threads, "threads", 1, 4096)
-    whole(seed, "seed", 0)
-    try:
-        request = plan.request(0)
-    except InvalidInput as problem:
-        raise (problem if plan.varied.count == 1 else plan.whose(0, problem)) from None
-    system = request.system
-    if not isinstance(request.steps, FixedStep):
-        raise InvalidInput("indicators of chaos are for steps of one size; give step, and no tolerance")
-    if system.ground is not None and not system.ground.assumed:
-        raise InvalidInput(f"runs of {system.name!r} end at its surface; leave it out (surface=0)")
-    kind, states = plan.together(request)
-    if kind.alone:
-        raise InvalidInput(f"these members cannot be run together: {kind.alone}")
-    names = state_names(system)
-    K = len(names) if isinstance(vectors, str) else vectors if isinstance(vectors, int) else len(vectors)
-    report_progress(Progress(0, plan.varied.count, 0.0, "compiling"))
-    engine = TangentEngine(system, request.method, K, False, request.settings.guard)
-    n, h = request.total or 0, request.steps.h
-    if n < 1:
-        raise InvalidInput("the run has no step; give a later t_end")
-    if n > MOST_STEPS:
-        raise InvalidInput(f"the run has {n:g} steps, more than {MOST_STEPS:g}; give fewer, or longer ones")
-    every = request.recording.every if rows is None else max(1, n // rows)
-    M, R = len(states), 1 + -(-n // every)
-    kinds = D.OF_VECTOR * K + D.OF_ALL
-    room_for(float(M * (R * kinds + engine.width * (engine.stride + 2))), "numbers of the indicator")
-    start = np.zeros((M, engine.width))
-    shared = min(engine.width, states.shape[1])
-    start[:, :shared] = states[:, :shared]
-    frames = np.array(kind.constants.frames, dtype=float)
-    scales, weights = _scales(engine, kind, start, h)
-    work = _Work(
-        engine, start, np.zeros((M, engine.width, engine.stride)), np.zeros((M, kinds)), np.full((M, R, kinds), np.nan),
-        np.full(M, NOT_RUN), kind, weights, (request.t0, h, n, every), treatment, between,
-        np.full((M, R), np.nan) if volumes else None, plan if changes_loads(request) else None,
-    )  # fmt: skip
-    for k in {0, M // 2} if work.changing is None else ():
-        _check_steps(engine, plan, kind, start, k, min(n, CHECKED))
-    drawn = None if isinstance(vectors, int | str) else np.asarray(vectors, dtype=float)
-    for k in range(M):
-        if drawn is None:
-            rng = np.random.default_rng([seed, k])
-            chosen = rng.normal(size=(K, len(names))) * scales
-        else:
-            chosen = drawn
-        seeds = seeds_along(system, start[k], frames[min(k, len(frames) - 1)], chosen)
-        work.seeds[k, :, :K] = _of_length_one(seeds, weights, treatment == D.ORTHOGONAL)
-    seconds = _carry(work, workers, report_progress)
-    times = request.t0 + h * np.append(np.arange(0, n, every), n)
-    return Growth(times, work.rows, K, work.status, plan, request, kind, seconds, work.volumes)
+    def _volumes(self, here: slice) -> Array:
+        """Volumes of the vectors of some members as they are now: products of singular values."""
+        vectors = np.sqrt(self.weights)[:, None] * self.seeds[here, :, : self.vectors]
+        with np.errstate(all="ignore"):  # of members that have failed
+            vectors = vectors / np.abs(vectors).max(axis=1, keepdims=True)
+            vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        found = np.full(len(vectors), np.nan)
+        good = np.isfinite(vectors).all(axis=(1, 2))
+        found[good] = np.prod(np.linalg.svd(vectors[good], compute_uv=False), axis=-1)
+        return found
+
+    def _carry(self, workers: int, report_progress: Callable[[Progress], None]) -> None:
+        """Take all members to their end."""
+        M, begun = len(self.states), time.perf_counter()
+        each = max(1, min(AT_ONCE, -(-M // (4 * workers))))
+        ranges = [(k, min(k + each, M)) for k in range(0, M, each)]
+        lock, done, looked = threading.Lock(), 0.0, begun
+        with Watch() as watch:
+
+            def told(share: float, members: int) -> None:
+                nonlocal done, looked
+                with lock:
+                    done += share * members
+                    now = time.perf_counter()
+                    if now - looked > SLICE_SECONDS / 2 or done >= M:
+                        looked = now
+                        report_progress(Progress(int(done), M, now - begun, "running", min(1.0, done / M)))
+
+            def take(part: tuple[int, int]) -> None:
+                if not watch.pressed:
+                    self.take(*part, lambda: watch.pressed, lambda share: told(share, part[1] - part[0]))
+
+            if workers > 1 and len(ranges) > 1:
+                with ThreadPoolExecutor(workers, "polhode") as pool:
+                    for one in [pool.submit(take, part) for part in ranges]:
+                        one.result()
+            else:
+                for part in ranges:
+                    take(part)
+            if watch.pressed:
+                finished = int((self.status == L.OK).sum())
+                raise Interrupted(f"interrupted after {finished} of {M} members")
+        self.seconds = time.perf_counter() - begun
 
 
 def _check_steps(engine: TangentEngine, plan: Plan, kind: Kind, start: Array, k: int, count: int) -> None:
@@ -259,137 +365,11 @@ def _constants(kind: Kind, first: int, last: int) -> Constants:
     return Constants(parts[0], parts[1], parts[2])
 
 
-@dataclass(frozen=True, eq=False)
-class _Work:
-    """The arrays of all members, and the slices that are taken of them."""
-
-    engine: TangentEngine
-    states: Array
-    seeds: Array
-    growth: Array
-    rows: Array
-    status: Indices
-    kind: Kind
-    weights: Array
-    steps: tuple[float, float, int, int]
-    treatment: int
-    between: int
-    volumes: Array | None
-    changing: Plan | None  # of members whose loads change, each at its own times
-
-    def past_changes(self, k: int) -> None:
-        """Take a member whose loads change to its end."""
-        assert self.changing is not None
-        orthogonal, K = self.treatment == D.ORTHOGONAL, self.engine.directions
-
-        def row_done(row: int, vectors: Array) -> None:
-            self.rows[k, row], self.seeds[k, :, :K] = self.growth[k], vectors
-            if self.volumes is not None:
-                self.volumes[k, row] = self._volumes(slice(k, k + 1))[0]
-
-        try:
-            carry_past_changes(self.changing.request(k), self.engine, self.steps[3], self.seeds[k, :, :K], self.weights,
-                               orthogonal, self.growth[k], row_done)  # fmt: skip
-            self.status[k] = L.OK
-        except PolhodeError as failed:
-            if len(self.states) == 1 or isinstance(failed, InvalidInput):
-                raise
-            self.status[k] = code_of(failed)
-
-    def take(self, first: int, last: int, stopped: Callable[[], bool], told: Callable[[float], None]) -> None:
-        """Take some members to their end, in slices of whole rows."""
-        t0, h, n, every = self.steps
-        if self.changing is not None:
-            self.rows[first:last, 0] = self.growth[first:last]
-            for k in range(first, last):
-                if not stopped():
-                    self.past_changes(k)
-                    told(1.0 / (last - first))
-            return
-        constants, done, size = _constants(self.kind, first, last), 0, FIRST_STEPS
-        here, alive = slice(first, last), np.ones(last - first, dtype=bool)
-        growth = self.growth[here]
-        self.rows[here, 0] = growth
-        while done < n and not stopped():
-            left = every - done % every  # of a row
-            whole_rows = left == every <= size and self.volumes is None
-            count = min(size // every * every if whole_rows else min(size, left), n - done)
-            before = time.perf_counter()
-            marched = self.engine.march(
-                self.states[here], self.seeds[here], Schedule.equal(t0, h, count, done), every=min(every, count),
-                constants=constants, treatment=self.treatment, weights=self.weights, between=self.between,
-                growth=growth,
-            )  # fmt: skip
-            spent = time.perf_counter() - before
-            failed = alive & (marched.status != L.OK)
-            self.status[here][failed] = marched.status[failed]
-            alive &= ~failed
-            numbers = marched.derivatives[:, 1:]
-            numbers[~alive] = np.nan
-            row = 1 + done // every
-            done += count
-            if done % every == 0 or done == n:
-                self.rows[here, row : row + numbers.shape[1]] = numbers
-                if self.volumes is not None:
-                    self.volumes[here, row][alive] = self._volumes(here)[alive]
-            told(count / n)
-            if not alive.any():
-                break
-            if spent < SLICE_SECONDS / 2:
-                size = min(LONGEST, size * max(1, min(16, int(SLICE_SECONDS / max(spent, 1e-6)))))
-        if done == n:
-            self.status[here][alive] = L.OK
-
-    def _volumes(self, here: slice) -> Array:
-        """Volumes of the vectors of some members as they are now: products of singular values."""
-        vectors = np.sqrt(self.weights)[:, None] * self.seeds[here, :, : self.engine.directions]
-        with np.errstate(all="ignore"):  # of members that have failed
-            vectors = vectors / np.abs(vectors).max(axis=1, keepdims=True)
-            vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-        found = np.full(len(vectors), np.nan)
-        good = np.isfinite(vectors).all(axis=(1, 2))
-        found[good] = np.prod(np.linalg.svd(vectors[good], compute_uv=False), axis=-1)
-        return found
-
-
-def _carry(work: _Work, workers: int, report_progress: Callable[[Progress], None]) -> float:
-    """Take all members to their end; returns the seconds it took."""
-    M, begun = len(work.states), time.perf_counter()
-    each = max(1, min(AT_ONCE, -(-M // (4 * workers))))
-    ranges = [(k, min(k + each, M)) for k in range(0, M, each)]
-    lock, done = threading.Lock(), 0.0
-    with Watch() as watch:
-        looked = begun
-
-        def told(share: float, members: int) -> None:
-            nonlocal done, looked
-            with lock:
-                done += share * members
-                now = time.perf_counter()
-                if now - looked > SLICE_SECONDS / 2 or done >= M:
-                    looked = now
-                    report_progress(Progress(int(done), M, now - begun, "running", min(1.0, done / M)))
-
-        def take(part: tuple[int, int]) -> None:
-            if not watch.pressed:
-                members = part[1] - part[0]
-                work.take(*part, lambda: watch.pressed, lambda share: told(share, members))
-
-        if workers > 1 and len(ranges) > 1:
-            with ThreadPoolExecutor(workers, "polhode") as pool:
-                for one in [pool.submit(take, part) for part in ranges]:
-                    one.result()
-        else:
-            for part in ranges:
-                take(part)
-        if watch.pressed:
-            finished = int((work.status == L.OK).sum())
-            raise Interrupted(f"interrupted after {finished} of {M} members")
-    return time.perf_counter() - begun
-
-
-def vectors_of(given: ArrayLike, system: System, least: int, most: int | None = None) -> Array | int:
-    """What ``vectors=`` says: a number of vectors, or vectors in the coordinates of the system."""
+def vectors_of(
+    given: ArrayLike, system: System, least: int, most: int | None = None, dependent: str = ""
+) -> Array | int:
+    """What ``vectors=`` says: a number of vectors, or vectors in the coordinates of the system; ``dependent`` is what
+    is said of those that depend on each other, where they must not."""
     names = state_names(system)
     most = len(names) if most is None else most
     if isinstance(given, int | np.integer) and not isinstance(given, bool):
@@ -404,6 +384,8 @@ def vectors_of(given: ArrayLike, system: System, least: int, most: int | None = 
         )
     if not np.isfinite(found).all() or not found.any(axis=1).all():
         raise InvalidInput("vectors must be finite and none of them zero")
+    if dependent and np.linalg.matrix_rank(found) < least:
+        raise InvalidInput(dependent)
     return found
 
 

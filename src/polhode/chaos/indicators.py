@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import Array, ArrayLike, whole
-from polhode.chaos.growth import WHY, Growth, grown, plan_of, vectors_of
-from polhode.errors import InvalidInput
+from polhode.chaos.growth import WHY, Growth, plan_of, vectors_of
 from polhode.kernel import layout as L, tangent_drive as D
 from polhode.lazy_packages import xr
 from polhode.methods import Method
@@ -83,7 +82,7 @@ def lyapunov(
     plan = plan_of(system, method, members, run)
     chosen = vectors_of(vectors, plan.system, 1)
     between = whole(between, "between", 1)
-    found = grown(plan, chosen, D.ORTHOGONAL, rows=_rows(run), between=between, seed=seed, threads=threads,
+    found = Growth(plan, chosen, D.ORTHOGONAL, rows=_rows(run), between=between, seed=seed, threads=threads,
                   progress=progress)  # fmt: skip
     logarithms = found.of_vectors(D.LOGARITHM)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -140,7 +139,7 @@ def megno(
     """
     plan = plan_of(system, method, members, run)
     chosen = vectors_of(vectors, plan.system, 1, 1)
-    found = grown(plan, chosen, D.SCALED, rows=_rows(run), between=1, seed=seed, threads=threads, progress=progress)
+    found = Growth(plan, chosen, D.SCALED, rows=_rows(run), between=1, seed=seed, threads=threads, progress=progress)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = found.of_vectors(D.MEGNO)[..., 0] / found.elapsed
         now = 2.0 * (found.of_vectors(D.LOGARITHM) - found.of_vectors(D.INTEGRAL) / found.elapsed[:, None])[..., 0]
@@ -190,7 +189,7 @@ def fli(
     """
     plan = plan_of(system, method, members, run)
     chosen = vectors_of(vectors, plan.system, 1)
-    found = grown(plan, chosen, D.SCALED, rows=_rows(run), between=1, seed=seed, threads=threads, progress=progress)
+    found = Growth(plan, chosen, D.SCALED, rows=_rows(run), between=1, seed=seed, threads=threads, progress=progress)
     largest = found.of_vectors(D.LARGEST).max(axis=-1)
     return _dataset(found, members, {
         "fli": (("time",), largest, "fast Lyapunov indicator, natural logarithm", "1"),
@@ -239,10 +238,9 @@ def sali(
     True
     """
     plan = plan_of(system, method, members, run)
-    chosen = vectors_of(vectors, plan.system, 2, 2)
-    if not isinstance(chosen, int | str) and np.linalg.matrix_rank(chosen) < 2:
-        raise InvalidInput("the two vectors of SALI are parallel, so that they say nothing; give others")
-    found = grown(plan, chosen, D.SCALED, rows=_rows(run), between=1, seed=seed, threads=threads, progress=progress)
+    dependent = "the two vectors of SALI are parallel, so that they say nothing; give others"
+    chosen = vectors_of(vectors, plan.system, 2, 2, dependent)
+    found = Growth(plan, chosen, D.SCALED, rows=_rows(run), between=1, seed=seed, threads=threads, progress=progress)
     values = found.aligned.copy()
     values[:, 0] = np.nan
     return _dataset(found, members, {
@@ -298,10 +296,9 @@ def gali(
     """
     plan = plan_of(system, method, members, run)
     order = whole(order, "order", 2, len(state_names(plan.system)))
-    chosen = vectors_of(order if vectors is None else vectors, plan.system, order, order)
-    if not isinstance(chosen, int | str) and np.linalg.matrix_rank(chosen) < order:
-        raise InvalidInput("the vectors of GALI depend on each other linearly, so that they say nothing; give others")
-    found = grown(plan, chosen, D.SCALED, rows=_rows(run), between=1, seed=seed, threads=threads, progress=progress,
+    dependent = "the vectors of GALI depend on each other linearly, so that they say nothing; give others"
+    chosen = vectors_of(order if vectors is None else vectors, plan.system, order, order, dependent)
+    found = Growth(plan, chosen, D.SCALED, rows=_rows(run), between=1, seed=seed, threads=threads, progress=progress,
                   volumes=True)  # fmt: skip
     return _dataset(found, members, {
         "gali": (("time",), found.volumes, f"generalised alignment index of order {order}", "1"),

@@ -293,9 +293,9 @@ def _timed(plan: Plan, number: int, allow_code: bool) -> float:
     while True:
         first = max(0, min(number, plan.members - count))
         last = min(plan.members, first + count)
-        block = Block.empty(plan.variables, first, last)
+        block = Block(plan, first, last, allow_code)
         at = time.perf_counter()
-        fill(plan, block, last, allow_code)
+        fill(block)
         seconds = time.perf_counter() - at
         if seconds > 0.1 * TASK_SECONDS or last - first < count:
             return seconds / (last - first)

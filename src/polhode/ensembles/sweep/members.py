@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import tomllib
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from polhode.ensembles.sweep.plan import Study, Variable
+from polhode.arguments import Indices
+from polhode.ensembles.sweep.plan import Plan, Study, Variable
 from polhode.errors import (
     ConvergenceError,
     FileProblem,
@@ -55,29 +56,100 @@ ABOUT = ("system", "units", "conventions", "polhode_version", "epoch")
 class Block:
     """What members that follow each other leave."""
 
-    first: int  # the first of them
-    values: dict[str, Any]  # arrays by name, members first
+    plan: Plan
+    first: int  # the first of them, and the first behind them
+    last: int
+    allow_code: bool = False
+    values: dict[str, Any] = field(default_factory=dict)  # arrays by name, members first
     # of those that failed number, status and sentence
     failures: list[tuple[int, int, str]] = field(default_factory=list)
     # of each kind of warning how many members gave it, the first of them, and its words
     warned: dict[str, list[Any]] = field(default_factory=dict)
 
-    @classmethod
-    def empty(cls, variables: Mapping[str, Variable], first: int, last: int) -> Block:
-        """One with nothing in it yet."""
-        values = {
-            name: np.full((last - first, *one.shape), one.fill, dtype=one.kind) for name, one in variables.items()
-        }
-        return cls(first, values)
+    def __post_init__(self) -> None:
+        for name, one in self.plan.variables.items():
+            self.values[name] = np.full((self.last - self.first, *one.shape), one.fill, dtype=one.kind)
+        study = self.plan.study
+        self.times = np.asarray(self.plan.labels["time"]) if study.table.get("rows", "last") == "all" else None
 
     def fail(self, member: int, status: int, sentence: str) -> None:
         """A member is marked."""
         self.values["status"][member - self.first] = status
         self.failures.append((member, status, sentence))
 
-    def warn(self, member: int, kind: str, words: str) -> None:
-        """A member gave a warning."""
-        self.warned.setdefault(kind, [0, member, words])[0] += 1
+    @contextlib.contextmanager
+    def noted(self, member: int) -> Iterator[None]:
+        """Count the warnings of a member."""
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always", PolhodeWarning)
+            yield
+        for warning in given:
+            if issubclass(warning.category, PolhodeWarning):
+                self.warned.setdefault(warning.category.__name__, [0, member, str(warning.message)])[0] += 1
+            else:
+                warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+    def put(self, at: Indices, ds: xr.Dataset) -> None:
+        """Put in the numbers of a trajectory, or of those members of an ensemble that came to their end: all rows where
+        there are times, else the last one."""
+        variables, times, several = self.plan.variables, self.times, "member" in ds.dims
+        n = len(ds["time"])
+        good: Any = ds["status"].values == OK if several else slice(None)
+        if not n:
+            return
+        if times is not None and not np.array_equal(ds["time"].values, times if several else times[:n]):
+            raise InvalidInput("its rows are at other times than those of the first member; name them, t_eval = [...] "
+                               "under [run]")  # fmt: skip
+        kept = {"energy_error" if name == WORST else name for name in variables if name not in ALWAYS}
+        if several and not kept <= {*ds.variables}:
+            raise InvalidInput("not all of what is kept is known of members together")
+        at = at[good]
+        for name, one in variables.items():
+            if name in ds.variables and name not in ALWAYS:
+                values = ds[name].values if several else ds[name].values[None]
+                wanted = (*one.shape[1:],) if times is not None else (*one.shape,)
+                if values.shape[2:] != wanted:
+                    raise InvalidInput(f"{name} has the shape {values.shape[2:]} and that of the first member "
+                                       f"{wanted}; keep other variables, or sweep over another key")  # fmt: skip
+                if times is not None:
+                    self.values[name][at, :n] = values[good]
+                else:
+                    self.values[name][at] = values[good][:, -1]
+        self.values["end_time"][at] = ds["time"].values[-1]
+        if "steps" in variables:
+            self.values["steps"][at] = int(ds.attrs["steps"])
+        if WORST in variables and "energy_error" in ds.variables:
+            errors = ds["energy_error"].values
+            self.values[WORST][at] = np.abs(errors[good] if several else errors[None]).max(axis=1)
+        if several:
+            self.values["status"][at] = OK
+
+    def fill_one(self, member: int) -> None:
+        """Compute one member. What is wrong with it is noted; what is wrong with the machine is not the member's."""
+        with self.noted(member):
+            try:
+                at = np.array([member - self.first])
+                self.put(at, self.plan.study.scenario(member, self.allow_code).integrate())
+                self.values["status"][at] = OK
+            except (Interrupted, FileProblem):
+                raise
+            except PolhodeError as failed:
+                self.mark(member, failed)
+
+    def mark(self, member: int, failed: PolhodeError) -> None:
+        """Note a failure: rows up to it stay where rows are kept, nothing where only the last one is."""
+        k, study, ds = member - self.first, self.plan.study, failed.trajectory
+        for name, one in self.plan.variables.items():
+            self.values[name][k] = one.fill
+        if ds is not None and len(ds["time"]):
+            with contextlib.suppress(InvalidInput):
+                if self.times is not None:
+                    self.put(np.array([k]), ds)
+                self.values["end_time"][k] = ds["time"].values[-1]
+                if "steps" in self.values:
+                    self.values["steps"][k] = int(ds.attrs["steps"])
+        status = next(code for kind, code in FAILED if isinstance(failed, kind))
+        self.fail(member, status, str(failed).replace(str(study.file), study.name))
 
 
 def kept_of(ds: xr.Dataset, study: Study) -> tuple[dict[str, Variable], dict[str, list[Any]], dict[str, Any]]:
@@ -126,74 +198,3 @@ def _check_rows(ds: xr.Dataset, study: Study) -> None:
         why = f"{(of_t_eval or varies)[0]} varies" if of_t_eval or varies else "they are where the motion puts them"
         raise InvalidInput(f"{study.name}: sweep.rows = \"all\" needs the same rows of all members, and {why}; "
                            f"{remedy}")  # fmt: skip
-
-
-def put(block: Block, member: int, ds: xr.Dataset, variables: Mapping[str, Variable], times: Any) -> None:
-    """Put the numbers of a trajectory into a block; all rows where there are times, else the last one."""
-    k, n = member - block.first, len(ds["time"])
-    if not n:
-        return
-    if times is not None and (n > len(times) or not np.array_equal(ds["time"].values, times[:n])):
-        raise InvalidInput("its rows are at other times than those of the first member; name them, t_eval = [...] "
-                           "under [run]")  # fmt: skip
-    for name, one in variables.items():
-        if name in ds.variables and name not in ALWAYS:
-            values = ds[name].values
-            wanted = (*one.shape[1:],) if times is not None else (*one.shape,)
-            if values.shape[1:] != wanted:
-                raise InvalidInput(f"{name} has the shape {values.shape[1:]} and that of the first member {wanted}; "
-                                   "keep other variables, or sweep over another key")  # fmt: skip
-            if times is not None:
-                block.values[name][k, :n] = values
-            else:
-                block.values[name][k] = values[-1]
-    block.values["end_time"][k] = ds["time"].values[-1]
-    if "steps" in variables:
-        block.values["steps"][k] = int(ds.attrs["steps"])
-    if WORST in variables and "energy_error" in ds.variables:
-        block.values[WORST][k] = np.abs(ds["energy_error"].values).max()
-
-
-def fill_one(
-    block: Block, member: int, study: Study, variables: Mapping[str, Variable], times: Any, allow_code: bool
-) -> None:
-    """Compute one member. What is wrong with it is noted; what is wrong with the machine is not the member's."""
-    with noted(block, member):
-        try:
-            put(block, member, study.scenario(member, allow_code).integrate(), variables, times)
-            block.values["status"][member - block.first] = OK
-        except (Interrupted, FileProblem):
-            raise
-        except PolhodeError as failed:
-            mark(block, member, failed, study, variables, times)
-
-
-def mark(
-    block: Block, member: int, failed: PolhodeError, study: Study, variables: Mapping[str, Variable], times: Any
-) -> None:
-    """Note a failure: rows up to it stay where rows are kept, nothing where only the last one is."""
-    for name, one in variables.items():
-        block.values[name][member - block.first] = one.fill
-    ds = failed.trajectory
-    if ds is not None and len(ds["time"]):
-        with contextlib.suppress(InvalidInput):
-            if times is not None:
-                put(block, member, ds, variables, times)
-            block.values["end_time"][member - block.first] = ds["time"].values[-1]
-            if "steps" in variables:
-                block.values["steps"][member - block.first] = int(ds.attrs["steps"])
-    status = next(code for kind, code in FAILED if isinstance(failed, kind))
-    block.fail(member, status, str(failed).replace(str(study.file), study.name))
-
-
-@contextlib.contextmanager
-def noted(block: Block, member: int) -> Iterator[None]:
-    """Warnings of a member go into its block."""
-    with warnings.catch_warnings(record=True) as given:
-        warnings.simplefilter("always", PolhodeWarning)
-        yield
-    for warning in given:
-        if issubclass(warning.category, PolhodeWarning):
-            block.warn(member, warning.category.__name__, str(warning.message))
-        else:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)

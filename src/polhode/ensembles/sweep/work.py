@@ -19,8 +19,8 @@ from polhode import errors
 from polhode.arguments.words import arguments_of
 from polhode.ensembles.ensemble import ensemble
 from polhode.ensembles.members import Varied
-from polhode.ensembles.sweep.members import ALWAYS, KILLED, OK, WORST, Block, fill_one, noted
-from polhode.ensembles.sweep.plan import Plan, Study, Variable, maker
+from polhode.ensembles.sweep.members import KILLED, OK, Block
+from polhode.ensembles.sweep.plan import maker
 from polhode.ensembles.sweep.store import Folder, SweepStore
 from polhode.errors import FileProblem, Interrupted, PolhodeError
 from polhode.runs.initial_state import OF_BODY
@@ -41,42 +41,31 @@ def task(
 ) -> dict[str, Any]:  # fmt: skip
     """Do one chunk of a sweep, unless it is done."""
     with _ONE:
-        return _task(name, digest, by, chunk, allow_code, begin)
+        check_version(by)
+        store = _OPEN.get((name, digest)) or opened_here(name, digest)
+        found = store.mark(chunk)
+        if found is not None:
+            return found
+        began = time.perf_counter()
+        block = Block(store.plan, *store.plan.range(chunk), allow_code)
+        fill(block, begin)
+        store.write(chunk, block, time.perf_counter() - began)
+        made = store.mark(chunk)
+        if made is None:
+            raise FileProblem(f"the mark of chunk {chunk} of {name} was written and is not there; is the disk sound?")
+        return made
 
 
-def _task(
-    name: str, digest: str, by: Mapping[str, Any], chunk: int, allow_code: bool,
-    begin: Callable[[int], str | None] | None,
-) -> dict[str, Any]:  # fmt: skip
-    check_version(by)
-    store = _OPEN.get((name, digest)) or opened_here(name, digest)
-    found = store.mark(chunk)
-    if found is not None:
-        return found
-    first, last = store.plan.range(chunk)
-    began = time.perf_counter()
-    block = Block.empty(store.plan.variables, first, last)
-    fill(store.plan, block, last, allow_code, begin)
-    store.write(chunk, block, time.perf_counter() - began)
-    made = store.mark(chunk)
-    if made is None:
-        raise FileProblem(f"the mark of chunk {chunk} of {name} was written and is not there; is the disk sound?")
-    return made
-
-
-def fill(
-    plan: Plan, block: Block, last: int, allow_code: bool, begin: Callable[[int], str | None] | None = None
-) -> None:
-    """Compute the members of a block, up to ``last``: together those that can be, alone the others."""
-    what = plan.study, plan.variables, times_of(plan), allow_code
+def fill(block: Block, begin: Callable[[int], str | None] | None = None) -> None:
+    """Compute the members of a block: together those that can be, alone the others."""
     if begin is None:
-        fill_together(block, last, *what)
-    for member in range(block.first, last):
+        fill_together(block)
+    for member in range(block.first, block.last):
         why = None if begin is None else begin(member)
         if why is not None:
             block.fail(member, KILLED, why)
         elif block.values["status"][member - block.first] != OK:
-            fill_one(block, member, *what)
+            block.fill_one(member)
 
 
 def opened_here(name: str, digest: str) -> SweepStore:
@@ -102,13 +91,6 @@ def check_version(by: Mapping[str, Any]) -> None:
             f"the worker on {socket.gethostname()} has polhode {mine['polhode']} (sources {mine['source']}), but the "
             f"sweep is run by {by['polhode']} ({by['source']}); install the same version there"
         )
-
-
-def times_of(plan: Plan) -> Any:
-    """The times of the rows, where all rows are kept."""
-    if plan.study.table.get("rows", "last") != "all":
-        return None
-    return np.asarray(plan.labels["time"])
 
 
 def main() -> None:
@@ -153,24 +135,21 @@ ALONE = ("events", "breaks", "clock", "since", "store")
 """Words of a run whose members are runs of their own."""
 
 
-def fill_together(
-    block: Block, last: int, study: Study, variables: Mapping[str, Variable], times: Any, allow_code: bool
-) -> None:
+def fill_together(block: Block) -> None:
     """Compute members together that differ in numbers of the system and of the start: each has the bits it has alone,
     for a hundredth of reading its scenario. Those that fail, or need a run of their own, are left without a status."""
-    tables = tomllib.loads(study.text)
-    columns = study.design.columns(block.first, last)
+    study = block.plan.study
+    tables, columns = tomllib.loads(study.text), study.design.columns(block.first, block.last)
     together = [name for name in columns if _numeric(name, tables)]
     rest = [name for name in columns if name not in together]
     if not together:
         return
     groups: dict[str, list[int]] = {}
-    for k in range(last - block.first):
+    for k in range(block.last - block.first):
         groups.setdefault(repr([columns[name][k] for name in rest]), []).append(k)
     for members in groups.values():
         if len(members) >= FEWEST:
-            varied = {name: columns[name] for name in together}
-            _fill_group(block, members, study, tables, varied, variables, times, allow_code)
+            _fill_group(block, members, tables, {name: columns[name] for name in together})
 
 
 def _numeric(name: str, tables: Mapping[str, Any]) -> bool:
@@ -185,13 +164,11 @@ def _numeric(name: str, tables: Mapping[str, Any]) -> bool:
     return table == "system" and bool(inside) and isinstance(tables.get("system", {}), dict)
 
 
-def _fill_group(
-    block: Block, members: list[int], study: Study, tables: Mapping[str, Any], varied: Mapping[str, list[Any]],
-    variables: Mapping[str, Variable], times: Any, allow_code: bool,
-) -> None:  # fmt: skip
+def _fill_group(block: Block, members: list[int], tables: Mapping[str, Any], varied: Mapping[str, list[Any]]) -> None:
     """Compute members that differ in numbers alone."""
+    study = block.plan.study
     try:
-        base = study.scenario(block.first + members[0], allow_code)
+        base = study.scenario(block.first + members[0], block.allow_code)
         request = base.request
     except (Interrupted, FileProblem):
         raise
@@ -199,7 +176,7 @@ def _fill_group(
         return
     if any(word in base.arguments for word in ALONE) or has_step_density(base.method):
         return
-    if "rtol" in base.arguments and "steps" in variables:  # rows where the steps of each member end
+    if "rtol" in base.arguments and "steps" in block.values:  # rows where the steps of each member end
         return
     rows = len(request.samples) if request.samples is not None else (request.total or 0) // request.recording.every + 2
     most = max(FEWEST, int(MOST_BYTES / (8 * NUMBERS * base.system.N * rows)))
@@ -212,11 +189,11 @@ def _fill_group(
             if arrays is None:
                 return
             words = grouped({name: value for name, value in base.arguments.items() if name not in arrays})
-            with noted(block, block.first + part[0]):
+            with block.noted(block.first + part[0]):
                 numbers = (block.first + np.array(part)) * study.noise_by_number
                 own = replace(Varied.of(arrays), first_number=numbers)
                 ds = ensemble(base.system, base.asked, members=own, engine="threads", threads=1, **words)
-            _put(block, np.array(part), ds, variables, times)
+            block.put(np.array(part), ds)
         except (Interrupted, FileProblem):
             raise
         except (PolhodeError, ValueError, TypeError):
@@ -225,7 +202,10 @@ def _fill_group(
 
 def _arrays(tables: Mapping[str, Any], varied: Mapping[str, list[Any]], count: int, base: Scenario) -> Any:
     """What varies by the names that ``polhode.ensemble`` has for it; None where it has none."""
-    known, found = arguments_of_system(tables), dict[str, Any]()
+    from polhode.systems import SYSTEMS
+
+    build, found = SYSTEMS.get(tables.get("system", {}).get("type", "")), dict[str, Any]()
+    known = () if build is None else arguments_of(build)
     starting = {name: values for name, values in varied.items() if name.startswith("initial.")}
     for name, values in varied.items():
         if name in starting:
@@ -261,33 +241,3 @@ def bodies_of(tables: Mapping[str, Any]) -> list[str]:
     """Names of the bodies of a sum."""
     listed = tables.get("system", {}).get("bodies", ())
     return [str(one.get("name")) for one in listed if isinstance(one, Mapping)]
-
-
-def arguments_of_system(tables: Mapping[str, Any]) -> set[str]:
-    """Arguments of the function that builds the system of a scenario."""
-    from polhode.systems import SYSTEMS
-
-    build = SYSTEMS.get(tables.get("system", {}).get("type", ""))
-    return set() if build is None else set(arguments_of(build))
-
-
-def _put(block: Block, members: Any, ds: Any, variables: Mapping[str, Variable], times: Any) -> None:
-    """Put the numbers of an ensemble into a block."""
-    names = [name for name in variables if name not in ALWAYS and name != WORST]
-    if not set(names) <= set(ds.variables) or (WORST in variables and "energy_error" not in ds.variables):
-        return
-    if times is not None and not np.array_equal(ds["time"].values, times):
-        return
-    good = ds["status"].values == OK
-    at = members[good]
-    found = {name: ds[name].values[good] if times is not None else ds[name].values[good, -1] for name in names}
-    if any(values.shape[1:] != tuple(variables[name].shape) for name, values in found.items()):
-        return
-    for name, values in found.items():
-        block.values[name][at] = values
-    block.values["end_time"][at] = ds["time"].values[-1]
-    if "steps" in variables:
-        block.values["steps"][at] = int(ds.attrs["steps"])
-    if WORST in variables:
-        block.values[WORST][at] = np.abs(ds["energy_error"].values[good]).max(axis=1)
-    block.values["status"][at] = OK
