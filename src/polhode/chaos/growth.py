@@ -70,23 +70,7 @@ def plan_of(
 
 
 class Growth:
-    """Tangent vectors carried along the runs of all members, and what is known of their growth.
-
-    Attributes
-    ----------
-    times : array (rows,)
-        Of the rows, the first of which is the start.
-    numbers : array (M, rows, numbers)
-        As of ``kernel.tangent_drive``; NaN behind a failure.
-    vectors : int
-        How many vectors a member has.
-    status : array (M,)
-        0 of members that ran to their end.
-    volumes : array (M, rows) or None
-        Of the parallelepiped of the vectors, scaled to length 1.
-    seconds : float
-        Time of the computation.
-    """
+    """Tangent vectors carried along the runs of all members, and what is known of their growth."""
 
     def __init__(
         self, plan: Plan, vectors: Array | int, treatment: int, *, rows: int | None, between: int, seed: int,
@@ -150,8 +134,9 @@ class Growth:
         frames = np.array(self.kind.constants.frames, dtype=float)
         scales, self.weights = _scales(engine, self.kind, start, h)
         self.seeds, self.growth = np.zeros((M, engine.width, engine.stride)), np.zeros((M, kinds))
+        # of rows, as of ``kernel.tangent_drive``, NaN behind a failure; and 0 of members that ran to their end
         self.numbers, self.status = np.full((M, R, kinds), np.nan), np.full(M, NOT_RUN)
-        self.volumes = np.full((M, R), np.nan) if volumes else None
+        self.volumes = np.full((M, R), np.nan) if volumes else None  # spanned by vectors of length 1
         self.changing = changes_loads(request)  # of members whose loads change, each at its own times
         for k in {0, M // 2} if not self.changing else ():
             _check_steps(engine, plan, self.kind, start, k, min(n, CHECKED))

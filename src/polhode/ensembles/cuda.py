@@ -152,20 +152,7 @@ class Device:
         return free.value
 
     def kernel(self, ptx: str, name: str, registers: int = 0) -> c_void_p:
-        """A function of PTX, which the driver compiles, once for each text.
-
-        Parameters
-        ----------
-        ptx, name : str
-            The text, and the function in it.
-        registers : int
-            Most registers of a thread; 0: as many as it needs.
-
-        Raises
-        ------
-        DeviceProblem
-            The driver is too old, or refuses the code.
-        """
+        """A function of PTX, which the driver compiles once for each text; ``registers``: most of a thread, 0: all."""
         key = hashlib.sha256(ptx.encode()).digest(), name, registers
         if key in self.kernels:
             return self.kernels[key][1]

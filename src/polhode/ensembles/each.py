@@ -25,24 +25,14 @@ from polhode.runs.stepping import ON_THE_GROUND
 
 
 class Members:
-    """Runs of the members of a plan, each by itself.
-
-    Attributes
-    ----------
-    done : int
-        How many are done.
-    seconds : float
-        Since the first began.
-    stopped : function
-        Whether no further one is to begin.
-    """
+    """Runs of the members of a plan, each by itself."""
 
     def __init__(
         self, plan: Plan, about: Mapping[str, Any], workers: int, report_progress: Callable[[Progress], None]
     ) -> None:
         self.plan, self.about, self.workers, self.report_progress = plan, about, workers, report_progress
         self.done, self.begun, self.lock = 0, perf_counter(), Lock()
-        self.stopped: Callable[[], bool] = lambda: False
+        self.stopped: Callable[[], bool] = lambda: False  # whether no further one is to begin
         self.refused: list[tuple[int, InvalidInput]] = []
         self.instead: list[int] = []
         self.warnings: list[tuple[type[PolhodeWarning], str]] = []
@@ -54,13 +44,7 @@ class Members:
         return perf_counter() - self.begun
 
     def together(self, first: int, last: int) -> xr.Dataset:
-        """The Dataset of members ``first`` to ``last - 1``.
-
-        Raises
-        ------
-        InvalidInput
-            Of a member that cannot begin, with its number.
-        """
+        """The Dataset of members ``first`` to ``last - 1``; a member that cannot begin is named by its number."""
         M = last - first
         found: list[Any] = [None] * M
         status, failures = np.full(M, NOT_RUN), [""] * M

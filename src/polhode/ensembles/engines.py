@@ -1,8 +1,8 @@
 """What an engine of an ensemble does: it takes a block of members through their steps.
 
-An engine is asked for by ``engine_for(system, method)`` of its module, which returns it or one sentence that says why
-it cannot serve this pair. Any engine may be given any block; the arrays of a block lie by members, and what an engine
-needs otherwise (members in lanes, or fastest in memory) it makes of them itself.
+An engine is asked for by ``engine_for`` of its module, which returns it or one sentence that says why it cannot serve
+these members. A member's numbers depend on nothing but its own. Any engine may be given any block; the arrays of a
+block lie by members, and what an engine needs otherwise (members in lanes, or fastest in memory) it makes itself.
 """
 
 from __future__ import annotations
@@ -76,16 +76,7 @@ class Block:
 
 
 class Engine(Protocol):
-    """What takes blocks of members through their steps.
-
-
-    Attributes
-    ----------
-    name : str
-        ``"threads"``, ``"lanes"`` or ``"device"``.
-    about : str
-        A clause for the attribute ``engine`` of the Dataset, such as ``"8 members at a time"``.
-    """
+    """What takes blocks of members through their steps; ``about`` is a clause for the attribute of the Dataset."""
 
     @property
     def name(self) -> str: ...
@@ -94,11 +85,7 @@ class Engine(Protocol):
     def about(self) -> str: ...
 
     def run(self, block: Block) -> None:
-        """Fill ``rows``, ``iterations``, ``status`` and ``done`` of a block; may be called by several threads at once.
-
-        A member's numbers depend on nothing but its own.
-        """
-        ...
+        """Fill rows, iterations, status and done of a block; may be called by several threads at once."""
 
 
 class ThreadArrays:

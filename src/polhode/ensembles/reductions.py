@@ -76,10 +76,6 @@ def mean(name: str, *, of: Function | None = None) -> Reduction:
     of : function, optional
         Of a block, the Dataset of some members: returns what to reduce, a DataArray with the dimension ``member``.
 
-    Returns
-    -------
-    Reduction
-
     Raises
     ------
     InvalidInput
@@ -187,10 +183,6 @@ def quantiles(name: str, q: Any = QUANTILES, *, of: Function | None = None, size
         512 times a power of two up to 65536. A sketch keeps about ``size * log2(members / size)`` numbers for each
         number of a row.
 
-    Returns
-    -------
-    Reduction
-
     Raises
     ------
     InvalidInput
@@ -230,10 +222,6 @@ def crossings(name: str, level: float = 0.0, direction: str = "any", *, of: Func
     of : function, optional
         As of ``mean``.
 
-    Returns
-    -------
-    Reduction
-
     Raises
     ------
     InvalidInput
@@ -259,10 +247,6 @@ def events(kind: str) -> Reduction:
     ----------
     kind : str
         A word of ``event_kind``, such as ``periapsis``.
-
-    Returns
-    -------
-    Reduction
 
     Raises
     ------
@@ -302,10 +286,6 @@ def user(name: str, *, start: Any, add: Any, merge: Any, result: Any) -> Reducti
     result : function
         ``result(state)`` returns a number, an array, a DataArray, or a mapping of names to these, which become
         variables ``<name>_<key>``.
-
-    Returns
-    -------
-    Reduction
 
     Raises
     ------

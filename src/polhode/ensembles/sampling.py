@@ -172,10 +172,6 @@ def normal(mean: ArrayLike, sigma: ArrayLike | None = None, *, covariance: Array
     covariance : array_like (k, k), optional
         In the place of ``sigma``, for a vector of k numbers: symmetric and positive definite.
 
-    Returns
-    -------
-    Distribution
-
     Raises
     ------
     InvalidInput
@@ -205,10 +201,6 @@ def lognormal(median: ArrayLike, sigma: ArrayLike) -> Distribution:
     sigma : array_like
         Standard deviation of the logarithm, one for all components or one for each: 0.1 is a spread of about 10 %.
 
-    Returns
-    -------
-    Distribution
-
     Raises
     ------
     InvalidInput
@@ -237,10 +229,6 @@ def uniform(low: ArrayLike, high: ArrayLike) -> Distribution:
     ----------
     low, high : array_like
         Bounds, of one shape or one of them a number; ``low`` at most ``high``.
-
-    Returns
-    -------
-    Distribution
 
     Raises
     ------
@@ -274,10 +262,6 @@ def choice(values: ArrayLike, weights: ArrayLike | None = None) -> Distribution:
         Numbers, vectors or matrices, along the first axis.
     weights : array_like (m,), optional
         How often, relative to each other: 0 or positive, not all 0; equally often unless given.
-
-    Returns
-    -------
-    Distribution
 
     Raises
     ------
@@ -556,10 +540,6 @@ def members(varied: Any, count: int | None = None, *, design: str = "random", se
         hypercubes need fewer members for smooth results.
     seed : int
         From 0 to 2^63 - 1. The same seed draws the same members.
-
-    Returns
-    -------
-    Members
 
     Raises
     ------

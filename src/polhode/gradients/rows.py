@@ -54,17 +54,7 @@ class States:
 
 
 class Rows:
-    """Translates between states of kernels and what an objective sees.
-
-    Parameters
-    ----------
-    columns : Columns
-        What it is differentiated by.
-    times : array (rows,)
-        Times of the rows.
-    final : bool
-        Whether the objective sees the end alone.
-    """
+    """Translates between states of kernels and what an objective sees: of all rows, or of the end alone (``final``)."""
 
     def __init__(self, columns: Columns, times: Any, final: bool) -> None:
         self.final, self.system, self.times = final, columns.system, float(times[-1]) if final else times
@@ -113,14 +103,7 @@ class Rows:
         return {name: a[-1] for name, a in found.items()} if self.final else found
 
     def cotangents(self, states: Any, slopes: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Derivatives (rows, width) by the numbers of states and, beside these, by parameters (P,), from those by what
-        an objective sees.
-
-        Raises
-        ------
-        InvalidInput
-            An unknown name, another shape, or numbers that are not finite.
-        """
+        """Derivatives (rows, width) by numbers of states, and by parameters (P,), from those by what is seen."""
         n, N = len(states), self.system.N
         body = states[:, : L.BODY * N].reshape(n, N, L.BODY)
         q, m = body[..., L.ATTITUDE : L.ATTITUDE + 4], body[..., L.ANGULAR : L.ANGULAR + 3]
