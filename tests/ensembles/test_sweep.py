@@ -25,10 +25,11 @@ from cover import some
 from each import each
 from polhode import cli, durable
 from polhode.durable import PARTIAL
+from polhode.ensembles import designs
 from polhode.ensembles.designs import strata
 from polhode.ensembles.sweep import call, plan, processes, work
 from polhode.ensembles.sweep.picture import picture
-from polhode.ensembles.sweep.plan import Design, points
+from polhode.ensembles.sweep.plan import Design
 from polhode.ensembles.sweep.store import Folder, SweepStore
 from polhode.errors import FileProblem, Interrupted, InvalidInput, OtherMachineWarning
 
@@ -138,7 +139,7 @@ def test_hypercube_has_each_stratum_once():
         assert all(np.array_equal(np.sort(one), np.arange(count)) for one in cells)
     assert not np.array_equal(cells[0], cells[1]) and abs(np.corrcoef(cells)[0, 1]) < 0.1
     assert np.array_equal(strata(5, "a", 10**9 - 3, 10**9, 10**9), strata(5, "a", 10**9 - 5, 10**9, 10**9)[2:])
-    u = points("latin_hypercube", 1, {"a": 2}, 0, 100, 100)["a"]
+    u = designs.Design("latin_hypercube", 100, {"a": 2}, 1).rows(0, 100)["a"]
     assert np.array_equal(np.sort(np.floor(100 * u), axis=0), np.stack([np.arange(100.0)] * 2, axis=1))
 
 

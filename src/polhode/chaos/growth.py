@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from polhode.arguments import Array, ArrayLike, array, room_for, whole
 from polhode.display import Progress
+from polhode.ensembles.engines import NOT_RUN, over_threads
 from polhode.ensembles.ensemble import processors
 from polhode.ensembles.members import Kind
 from polhode.ensembles.outcome import code_of
@@ -42,7 +42,6 @@ LONGEST = 2**20
 """Most steps of a slice."""
 AT_ONCE = 32
 """Most members of a slice."""
-NOT_RUN = -1
 WHY = {
     NOT_RUN: "not run",
     L.NOT_CONVERGED: "the method did not converge",
@@ -242,13 +241,7 @@ class Growth:
                 if not watch.pressed:
                     self.take(*part, lambda: watch.pressed, lambda share: told(share, part[1] - part[0]))
 
-            if workers > 1 and len(ranges) > 1:
-                with ThreadPoolExecutor(workers, "polhode") as pool:
-                    for one in [pool.submit(take, part) for part in ranges]:
-                        one.result()
-            else:
-                for part in ranges:
-                    take(part)
+            over_threads(take, ranges, workers)
             if watch.pressed:
                 finished = int((self.status == L.OK).sum())
                 raise Interrupted(f"interrupted after {finished} of {M} members")

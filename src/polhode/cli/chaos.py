@@ -70,7 +70,7 @@ def command(
 
     In Python: polhode.chaos.megno(system, method, step=..., t_end=...) and polhode.plots.indicator(ds).
     """
-    from polhode.chaos.of_scenario import indicator_of
+    from polhode.chaos.indicators import indicator_of
     from polhode.cli.run import check_place
     from polhode.trajectory.outputs import check_defaults
 

@@ -11,7 +11,7 @@ import functools
 import hashlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_void_p
 from typing import Any
 
@@ -228,10 +228,16 @@ class Device:
         self.ask("cuEventSynchronize", event)
 
     @contextlib.contextmanager
-    def lent(self, parts: Sequence[Any]) -> Iterator[None]:
-        """Give memory back after the block, whatever happens in it; ``parts`` may grow in it."""
+    def lent(self) -> Iterator[Callable[[Any], Any]]:
+        """What lends memory and events: they are given back after the block, whatever happens in it."""
+        parts: list[Any] = []
+
+        def keep(part: Any) -> Any:
+            parts.append(part)  # at once, so that it is given back even if the next one does not fit
+            return part
+
         try:
-            yield
+            yield keep
         finally:
             with contextlib.suppress(DeviceProblem):
                 self.wait(self.copies)

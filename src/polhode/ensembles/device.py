@@ -10,13 +10,14 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from polhode.algebra.library import LIBRARY
+from polhode.arguments import Array
 from polhode.ensembles import cuda
 from polhode.ensembles.engines import Block
 from polhode.kernel import device, jit, layout as L
@@ -130,11 +131,7 @@ def launches(n: int, every: int, most_rows: int, length: LaunchLength) -> Iterat
 class Buffer:
     """Memory for the rows of a launch on the device, and here where they are copied to."""
 
-    def __init__(self, device: cuda.Device, members: int, rows: int, width: int, kept: list[Any]) -> None:
-        def keep(part: Any) -> Any:
-            kept.append(part)  # at once, so that it is given back even if the next one does not fit
-            return part
-
+    def __init__(self, device: cuda.Device, members: int, rows: int, width: int, keep: Callable[[Any], Any]) -> None:
         self.device, self.width, numbers = device, width, members * rows
         self.rows = keep(cuda.Memory(device, 8 * numbers * width))
         self.counts = keep(cuda.Memory(device, 8 * numbers))
@@ -214,24 +211,19 @@ class DeviceEngine:
         rows = min(BUFFER, (room - members * numbers) // 2) // (row * members)
         return members, max(1, min(R, rows))
 
-    def _memory(self, size: int, parts: list[Any]) -> cuda.Memory:
-        """Memory of so many bytes, which is put among ``parts``."""
-        parts.append(cuda.Memory(self.device, size))
-        return parts[-1]  # type: ignore[no-any-return]
-
     def _fetched(self, into: Any, memory: cuda.Memory) -> Any:
         """What is in memory of the device when all launches are done, in an array."""
         self.device.fetch(into, memory)
         self.device.wait(self.device.launches)
         return into
 
-    def _sent(self, block: Block, members: slice, parts: list[Any]) -> tuple[list[Any], list[int]]:
+    def _sent(self, block: Block, members: slice, keep: Callable[[Any], Any]) -> tuple[list[Any], list[int]]:
         """Memory on the device with what all launches read and write, and how far apart members' constants lie."""
         on, M = self.device, members.stop - members.start
         given = (block.states, block.bodies, block.parameters)
         whole = [np.ascontiguousarray(a[members] if len(a) > 1 else a) for a in given]
         sizes = [a.nbytes for a in whole] + [8 * M * len(device.CARRIED), 8 * M, 8 * M]
-        memories = [self._memory(size, parts) for size in sizes]
+        memories = [keep(cuda.Memory(on, size)) for size in sizes]
         for array, memory in zip(whole, memories, strict=False):
             on.send(array, memory)
         for memory in memories[3:]:
@@ -245,12 +237,12 @@ class DeviceEngine:
 
     def _march(self, block: Block, members: slice, rows: int) -> None:
         """Take a range of members through steps of one size; ``rows`` is how many of each a buffer holds."""
-        on, M, parts = self.device, members.stop - members.start, []  # type: tuple[cuda.Device, int, list[Any]]
-        with on.lent(parts):
-            (states, bodies, parameters, carried, statuses, done), own = self._sent(block, members, parts)
+        on, M = self.device, members.stop - members.start
+        with on.lent() as keep:
+            (states, bodies, parameters, carried, statuses, done), own = self._sent(block, members, keep)
             due, length = block.rows.shape[1] - 1, LaunchLength()
             rows = min(rows, max(1, -(-due // 2)))
-            buffers = [Buffer(on, M, rows, block.states.shape[1], parts) for _ in range(min(2, max(1, due)))]
+            buffers = [Buffer(on, M, rows, block.states.shape[1], keep) for _ in range(min(2, max(1, due)))]
             block.rows[members, 0], block.iterations[members, 0] = block.states[members], 0
 
             def start(task: int, launch: Launch, into: Buffer) -> None:
@@ -284,19 +276,18 @@ class DeviceEngine:
         """Take a range of members to the end by steps of chosen size, by launches until the last has arrived."""
         on, M, R, asked = self.device, members.stop - members.start, block.rows.shape[1], self.chosen
         assert asked is not None
-        parts: list[Any] = []
+        with on.lent() as keep:
 
-        def memory_of(array: Any) -> cuda.Memory:
-            memory = self._memory(array.nbytes, parts)
-            on.send(array, memory)
-            return memory
+            def memory_of(array: Array) -> cuda.Memory:
+                memory: cuda.Memory = keep(cuda.Memory(on, array.nbytes))
+                on.send(array, memory)
+                return memory
 
-        with on.lent(parts):
-            (states, bodies, parameters, carried, statuses, done), own = self._sent(block, members, parts)
+            (states, bodies, parameters, carried, statuses, done), own = self._sent(block, members, keep)
             samples = memory_of(np.ascontiguousarray(block.samples, dtype=float))
             controls, left = memory_of(np.repeat(asked.begun[None], M, 0)), memory_of(np.ones(M, dtype=np.int64))
             given = [block.rows[members], block.iterations[members], block.sizes[members]]
-            there, going = [self._memory(array.nbytes, parts) for array in given], np.ones(M, dtype=np.int64)
+            there, going = [keep(cuda.Memory(on, array.nbytes)) for array in given], np.ones(M, dtype=np.int64)
             while going.any():
                 if block.stopped is not None and block.stopped():
                     return

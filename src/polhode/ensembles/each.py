@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from time import perf_counter
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from polhode.display import Progress
-from polhode.ensembles.engines import NOT_RUN
+from polhode.ensembles.engines import NOT_RUN, over_threads
 from polhode.ensembles.members import Varied
 from polhode.ensembles.outcome import LANDED, STATUS, attributes_of, code_of, coordinates_of, note_of
 from polhode.ensembles.plan import Plan
@@ -75,13 +74,7 @@ class Members:
 
         with warnings.catch_warnings(record=True) as given:
             warnings.simplefilter("always", PolhodeWarning)
-            if self.workers > 1 and M > 1:
-                with ThreadPoolExecutor(min(self.workers, M), "polhode") as pool:
-                    for future in [pool.submit(one, k) for k in range(M)]:
-                        future.result()
-            else:
-                for k in range(M):
-                    one(k)
+            over_threads(one, range(M), self.workers)
         self.warnings += [(w.category, str(w.message)) for w in given if issubclass(w.category, PolhodeWarning)]
         if self.refused:
             raise self.plan.whose(*min(self.refused, key=lambda pair: pair[0])) from None

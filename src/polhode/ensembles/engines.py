@@ -8,20 +8,22 @@ block lie by members, and what an engine needs otherwise (members in lanes, or f
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
-from polhode.arguments import Array, Indices
+from polhode.arguments import Array
 from polhode.kernel import jit, layout as L, many
 from polhode.kernel.signatures import LOADS, MARCH, MARCH_ADAPTIVE
 from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.integrator import aligned
 from polhode.runs.stepping import FIRST_SLICE, SLICE_SECONDS, Run
 
+T = TypeVar("T")
 NOT_RUN = -1
 """Status of a member whose turn has not come; others are those of ``kernel.layout`` and ``kernel.many``."""
 RAISED = 101
@@ -61,18 +63,13 @@ class Block:
 
     def part(self, first: int, last: int) -> Block:
         """Members ``first`` to ``last - 1`` alone, on the same memory."""
+        given = {name: getattr(self, name) for name in OF_MEMBERS}
+        own = {name: a if a is None or len(a) == 1 else a[first:last] for name, a in given.items()}
+        return replace(self, first=self.first + first, **own)
 
-        def of_all(values: Any) -> Array:
-            return values if len(values) == 1 else values[first:last]
 
-        def each(values: Any) -> Array | Indices | None:
-            return None if values is None else values[first:last]
-
-        return Block(
-            each(self.states), of_all(self.bodies), of_all(self.frames), of_all(self.parameters), self.t0, self.h,
-            self.n, self.every, each(self.rows), each(self.iterations), each(self.status), each(self.done),
-            self.samples, each(self.sizes), self.first + first, self.stopped,
-        )  # fmt: skip
+OF_MEMBERS = ("states", "bodies", "frames", "parameters", "rows", "iterations", "status", "done", "sizes")
+"""Arrays of a block with a row for each member, or one where all have the same."""
 
 
 class Engine(Protocol):
@@ -195,3 +192,14 @@ class ThreadsEngine:
             block.samples, *common, *constants, self.begin, *memory.own, memory.addresses, memory.controller_state,
             memory.kept, memory.event_addresses, self.nothing, block.sizes, *out,
         )  # fmt: skip
+
+
+def over_threads(take: Callable[[T], None], parts: Sequence[T], workers: int) -> None:
+    """Take all parts of some work, on several threads where there are several."""
+    if workers > 1 and len(parts) > 1:
+        with ThreadPoolExecutor(min(workers, len(parts)), "polhode") as pool:
+            for future in [pool.submit(take, part) for part in parts]:
+                future.result()
+    else:
+        for part in parts:
+            take(part)

@@ -177,9 +177,10 @@ def filled(
     return fill
 
 
-def template(system: System, prepared: CompiledMethod, guard: bool) -> Callable[..., Any]:
-    """The loop over members with the step of a method and the loads of a system, to be compiled over lanes."""
-    loads = loads_for_programs(loads_of_steps(system, prepared), system.sampled)
+def template(system: System, prepared: CompiledMethod, guard: bool, series: Any = None) -> Callable[..., Any]:
+    """The loop over members with the step of a method and the loads of a system, or the series in their place, to be
+    compiled over lanes."""
+    loads = series or loads_for_programs(loads_of_steps(system, prepared), system.sampled)
     converting = D.set_in_lanes(len(prepared.coefficients)) if system.sampled else {}
     if prepared.processed and prepared.converter is not None:
         converting |= {"convert": prepared.converter[1], "PROCESSED": True}
@@ -255,11 +256,7 @@ def taylor_engine_for(run: Run, again: Callable[[], Engine] | None, width: int |
     try:
         if not run.adaptive:
             prepared = by_series(own.prepared, made)
-            kernel = jit.bind(  # type: ignore[no-untyped-call]
-                D.march_lanes, step=prepared.step, loads=made.series, IN_LANES=IN_LANES, SHAPE=shape_of(system),
-                LENGTHS=lengths_of(system, prepared), KNOWN=known(system, True),
-            )  # fmt: skip
-            loop = jit.compile_lanes(kernel, D.MARCH_LANES, width)  # type: ignore[no-untyped-call]
+            loop = jit.compile_lanes(template(system, prepared, True, made.series), D.MARCH_LANES, width)  # type: ignore[no-untyped-call]
             return LaneEngine(width, filled(system, prepared, loop, width), fixed, again)
         kernel = taylor_template(system, made, ((L.COMPENSATION_AT, float(own.step_info[L.COMPENSATION_AT])),))
         loop = jit.compile_lanes(kernel, MARCH_TAYLOR, width)  # type: ignore[no-untyped-call]

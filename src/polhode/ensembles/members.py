@@ -208,19 +208,16 @@ def kind_of(system: System, first: System, varied: Varied, names: tuple[str, ...
         return Kind(first, _alone(first))
     if first.quantities is not None and not hasattr(first.quantities, "of_members"):
         return Kind(first, _alone(first), "what it records follows from numbers that vary")
-    some, systems = _looked_at(varied, names, first), dict[int, System]()
-    for k in some:
-        systems[k] = first if k == 0 else system_of(system, varied.at(k, names))
-    why = _differences(list(systems.values()))
-    first = _with_what_all_conserve(first, systems.values())
-    copied = None if why else _by_copies(first, systems, varied, names)
-    if not why and copied is None and varied.count > SURE:
-        for k in {*np.linspace(0, varied.count - 1, SURE).astype(int).tolist()} - set(systems):
+    systems = {0: first}
+    for some in (_looked_at(varied, names, first), np.linspace(0, varied.count - 1, SURE).astype(int).tolist()):
+        for k in sorted(set(some) - set(systems)):
             systems[k] = system_of(system, varied.at(k, names))
         why, first = _differences(list(systems.values())), _with_what_all_conserve(first, systems.values())
         copied = None if why else _by_copies(first, systems, varied, names)
-    if copied is not None:
-        return Kind(first, copied, _decided_by(first, copied))
+        if copied is not None:
+            return Kind(first, copied, _decided_by(first, copied))
+        if why or varied.count <= SURE:
+            break
     built = [systems.get(k) or system_of(system, varied.at(k, names)) for k in range(varied.count)]
     why, first = why or _differences(built), _with_what_all_conserve(first, built)
     if not why and len({one.with_memory.size for one in built}) > 1:

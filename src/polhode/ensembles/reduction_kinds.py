@@ -361,7 +361,27 @@ class Events(Reduction):
 
     def __init__(self, name: str) -> None:
         super().__init__(name, None)
-        self.signals = [Signal(f"{name} events", _number_of(self.name)), Signal(f"{name} first", _first_of(self.name))]
+        self.signals = [Signal(f"{name} events", self._numbers), Signal(f"{name} first", self._firsts)]
+
+    def _times(self, block: xr.Dataset) -> xr.DataArray:
+        """Times (members, events) of the events of the kind, nan elsewhere."""
+        if "event_kind" not in block or "event_time" not in block:
+            raise InvalidInput(f"there are no events to reduce; ask for events=[{self.name!r}]")
+        return block["event_time"].where(block["event_kind"] == self.name).transpose(MEMBER, ...)
+
+    def _numbers(self, block: xr.Dataset) -> xr.DataArray:
+        times = self._times(block)
+        return times.notnull().sum([dim for dim in times.dims if dim != MEMBER])
+
+    def _firsts(self, block: xr.Dataset) -> xr.DataArray:
+        times = self._times(block)
+        there = np.isfinite(times.values)
+        if there.shape[1]:  # events are in the order of the run, forward or backward in time
+            begun = np.take_along_axis(times.values, np.argmax(there, axis=1)[:, None], axis=1)[:, 0]
+        else:
+            begun = np.full(len(there), np.nan)
+        first = times.isel({times.dims[1]: 0}, drop=True) if there.shape[1] else times.sum(times.dims[1])
+        return first.copy(data=begun).assign_attrs(times.attrs)
 
     def record(self) -> dict[str, Any]:
         return {self.kind: self.name}
@@ -390,35 +410,6 @@ class Events(Reduction):
             found[f"{self.name}_first_time_{word}"] = (), value if whose >= 0 else np.nan, attrs
             found[f"{self.name}_first_time_{word}_member"] = (), whose, OF_MEMBERS
         return found
-
-
-def _times_of(kind: str, block: Any) -> Any:
-    """Times of the events of a kind, nan elsewhere."""
-    if "event_kind" not in block or "event_time" not in block:
-        raise InvalidInput(f"there are no events to reduce; ask for events=[{kind!r}]")
-    return block["event_time"].where(block["event_kind"] == kind)
-
-
-def _number_of(kind: str) -> Callable[[Any], Any]:
-    def of(block: Any) -> Any:
-        times = _times_of(kind, block)
-        return times.notnull().sum([dim for dim in times.dims if dim != MEMBER])
-
-    return of
-
-
-def _first_of(kind: str) -> Callable[[Any], Any]:
-    def of(block: Any) -> Any:
-        times = _times_of(kind, block).transpose(MEMBER, ...)
-        there = np.isfinite(times.values)
-        if there.shape[1]:  # events are in the order of the run, forward or backward in time
-            begun = np.take_along_axis(times.values, np.argmax(there, axis=1)[:, None], axis=1)[:, 0]
-        else:
-            begun = np.full(len(there), np.nan)
-        first = times.isel({times.dims[1]: 0}, drop=True) if there.shape[1] else times.sum(times.dims[1])
-        return first.copy(data=begun).assign_attrs(times.attrs)
-
-    return of
 
 
 class User(Reduction):

@@ -132,18 +132,13 @@ class Derivative:
             if name not in STARTS:
                 places = [k for k, (_, path, _) in enumerate(columns.parameters) if path == name]
                 places = places or [labels.index(name) - len(columns.rows)]
-                entries = columns.parameters
-                if not entries[places[0]][2]:
+                at = [columns.parameters[k][2] for k in places]
+                if not at[0] or labels[len(columns.rows) + places[0]] == name:  # a number, or one of a tensor
                     found[name] = float(by_parameter[places[0]])
                     continue
-                shape = tuple(np.max([entries[k][2] for k in places], axis=0) + 1)
-                if labels[len(columns.rows) + places[0]] == name:  # one number of a tensor
-                    found[name] = float(by_parameter[places[0]])
-                    continue
-                array = np.zeros(shape)
-                for k in places:
-                    array[entries[k][2]] = by_parameter[k]
-                found[name] = array
+                found[name] = np.zeros(tuple(np.max(at, axis=0) + 1))
+                for k, index in zip(places, at, strict=True):
+                    found[name][index] = by_parameter[k]
         return {name: found[name] for name in self.names}
 
     def _by_start(self, quantity: str, by_state: Any) -> Any:

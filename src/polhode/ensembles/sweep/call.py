@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -140,21 +141,18 @@ def sweep(
     folder = Folder(checked_path(name, "store"))
     if scheduler is not None and workers != 1:
         raise InvalidInput("workers and scheduler are both given; a cluster has its own workers, so leave workers out")
-    reporting = _Shown() if progress is True else None
-    report = reporting or teller(None if progress is False else progress, "progress", "True or a function")
-    cluster = None
-    if scheduler is not None:
-        from polhode.ensembles.sweep.cluster import Cluster
+    with ExitStack() as ended:
+        if progress is True:
+            report = _shown(ended.enter_context(Display()))
+        else:
+            report = teller(None if progress is False else progress, "progress", "True or a function")
+        engine: Any = workers
+        if scheduler is not None:
+            from polhode.ensembles.sweep.cluster import Cluster
 
-        cluster = Cluster(scheduler)
-    try:
-        found = _found(study, folder, allow_code, workers if cluster is None else cluster.threads)
-        _carry_out(found, parts, allow_code, cluster or workers, report)
-    finally:
-        if cluster is not None:
-            cluster.close()
-        if reporting is not None:
-            reporting.close()
+            engine = ended.enter_context(closing(Cluster(scheduler)))
+        found = _found(study, folder, allow_code, workers if scheduler is None else engine.threads)
+        _carry_out(found, parts, allow_code, engine, report)
     return open_store(found)
 
 
@@ -346,26 +344,21 @@ def _carry_out(
         store.folder.tidy()
 
 
-class _Shown:
-    """Progress of a sweep on stderr: a bar in a terminal, a line now and then elsewhere."""
+def _shown(display: Display) -> Callable[[SweepProgress], None]:
+    """Shows the progress of a sweep on stderr: a bar in a terminal, a line now and then elsewhere."""
+    told = -SECONDS_BETWEEN_LINES
 
-    def __init__(self) -> None:
-        self.display, self.told = Display(), -SECONDS_BETWEEN_LINES
-        self.display.__enter__()
-
-    def __call__(self, now: SweepProgress) -> None:
-        """Show it."""
+    def show(now: SweepProgress) -> None:
+        nonlocal told
         failed = f", {now.failed} failed" if now.failed else ""
-        if self.display.show("sweep", now.share, f"{now.done} members{failed}"):
+        if display.show("sweep", now.share, f"{now.done} members{failed}"):
             return
-        if now.done >= now.total or now.seconds - self.told > SECONDS_BETWEEN_LINES:
-            self.told = now.seconds
+        if now.done >= now.total or now.seconds - told > SECONDS_BETWEEN_LINES:
+            told = now.seconds
             left = f", {duration(round(now.to_go))} to go" if now.done < now.total and now.to_go == now.to_go else ""
-            self.display.say(f"{100.0 * now.share:5.1f} %  {now.done} of {now.total} members{failed}{left}")
+            display.say(f"{100.0 * now.share:5.1f} %  {now.done} of {now.total} members{failed}{left}")
 
-    def close(self) -> None:
-        """The end of it."""
-        self.display.__exit__()
+    return show
 
 
 @answering

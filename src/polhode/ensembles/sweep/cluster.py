@@ -12,7 +12,7 @@ import queue
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any
 
 from polhode.ensembles.sweep.processes import Processes
@@ -43,7 +43,11 @@ class Cluster:
         if not isinstance(self.address, str) or not re.fullmatch(ADDRESS, self.address):
             raise InvalidInput(f"scheduler must be an address such as 'tcp://10.0.0.1:8786', not {shown(scheduler)}")
         self.client: Any = None if self.mine else scheduler
-        self.size, self.counted, self.quiet = 1, -LOOKS, _Quiet()
+        self.size, self.counted, self.quiet = 1, -LOOKS, ExitStack()
+        for name in ("distributed.client", "distributed.comm", "distributed.core"):
+            # Dask's own words about connections that break: what they mean is said in a sentence
+            self.quiet.callback(logging.getLogger(name).setLevel, logging.getLogger(name).level)
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         if self.mine:
             self._connect(10.0)
 
@@ -61,7 +65,7 @@ class Cluster:
         if self.mine and self.client is not None:
             with suppress(Exception):
                 self.client.close(timeout=2)
-        self.quiet.end()
+        self.quiet.close()
 
     def _connect(self, patience: float) -> None:
         """Connect, again and again until it answers."""
@@ -183,20 +187,3 @@ def careful_task(name: str, digest: str, by: Mapping[str, Any], chunk: int, allo
     with Processes(name, digest, dict(by), allow_code, 1, careful=True) as processes:
         processes.carry_out([chunk], marks.append)
     return marks[0]
-
-
-class _Quiet:
-    """Dask's own words about connections that break are not shown: what they mean is said in a sentence."""
-
-    def __init__(self) -> None:
-        self.loggers = [
-            logging.getLogger(name) for name in ("distributed.client", "distributed.comm", "distributed.core")
-        ]
-        self.levels = [logger.level for logger in self.loggers]
-        for logger in self.loggers:
-            logger.setLevel(logging.CRITICAL)
-
-    def end(self) -> None:
-        """As it was."""
-        for logger, level in zip(self.loggers, self.levels, strict=True):
-            logger.setLevel(level)

@@ -17,14 +17,14 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import polhode
 from polhode import reading
-from polhode.ensembles import designs
-from polhode.ensembles.sampling import KINDS, Distribution, from_record
+from polhode.arguments import Indices
+from polhode.ensembles.sampling import KINDS, Distribution, Members, from_record
 from polhode.errors import FileProblem, InvalidInput, shown
 from polhode.runs.scenario import Scenario, read_scenario, sweep_table
 from polhode.runs.scenario.tables import FUNCTION
@@ -37,8 +37,7 @@ MOST = 2**53
 """Members, at most."""
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(NamedTuple):
     """Keys whose values change together, and these values, one tuple for each place."""
 
     names: tuple[str, ...]
@@ -128,22 +127,14 @@ class Design:
         """The values of one member by key."""
         return {name: values[0] for name, values in self.columns(number, number + 1).items()}
 
-    def _draws(self, numbers: Any) -> dict[str, list[Any]]:
+    def _draws(self, numbers: Indices) -> dict[str, list[Any]]:
         """What is drawn for draws that follow each other, the first one after the last one."""
-        found: dict[str, list[Any]] = {name: [] for name in self.drawn}
-        widths = {name: one.dimension for name, one in self.drawn.items()}
-        parts = [(int(numbers[0]), int(numbers[-1]) + 1)]
-        if len(numbers) >= self.count:
-            parts = [(0, self.count)]
-        elif parts[0][0] >= parts[0][1]:
-            parts = [(parts[0][0], self.count), (0, parts[0][1])]
-        for first, last in parts:
-            rows = points(self.way, self.seed, widths, first, last, self.count)
-            for name, one in self.drawn.items():
-                found[name] += one.of(rows[name]).tolist()
-        if len(numbers) >= self.count:
-            return {name: [values[k] for k in numbers.tolist()] for name, values in found.items()}
-        return found
+        drawn, begin, end = Members(self.drawn, self.count, self.way, self.seed), int(numbers[0]), int(numbers[-1]) + 1
+        every = len(numbers) >= self.count
+        parts = [(0, self.count)] if every else [(begin, end)] if begin < end else [(begin, self.count), (0, end)]
+        rows = [drawn.rows(*part) for part in parts]
+        found = {name: [value for part in rows for value in part[name].tolist()] for name in self.drawn}
+        return {name: [values[k] for k in numbers.tolist()] for name, values in found.items()} if every else found
 
 
 def _entries(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
@@ -182,11 +173,6 @@ def _values(given: Any, where: str) -> list[Any]:
 
 
 # ------------------------------------------------------------------ draws
-def points(way: str, seed: int, widths: Mapping[str, int], first: int, stop: int, count: int) -> dict[str, Any]:
-    """Points of draws ``first`` to ``stop`` of ``count``: of each name an array (stop - first, width) in [0, 1)."""
-    return designs.Design(way, count, widths, seed).rows(first, stop)
-
-
 def is_record(value: Any) -> bool:
     """Whether a table says what is drawn, and is no table of further keys, some of which have the names of kinds."""
     if not isinstance(value, Mapping) or len(value) != 1:

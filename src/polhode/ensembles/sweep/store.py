@@ -140,6 +140,18 @@ MOST_SENTENCES = 1000
 """Sentences of failures in a mark."""
 
 
+@contextlib.contextmanager
+def refused(what: str, remedy: str) -> Iterator[None]:
+    """What a disk or a reader raises becomes one sentence."""
+    try:
+        yield
+    except (PolhodeError, ModuleNotFoundError):
+        raise
+    except Exception as problem:
+        why = getattr(problem, "strerror", None) or str(problem)
+        raise FileProblem(f"{what}: {why}; {remedy}") from problem
+
+
 class SweepStore:
     """The store of a sweep that is there."""
 
@@ -155,15 +167,10 @@ class SweepStore:
         """The store of a new sweep; where another process was faster, the one it made."""
         if folder.anything() and folder.read(PLAN) is None:
             raise FileProblem(f"{folder} exists already and holds something else; name another store")
-        try:
+        with refused(f"cannot make the store {folder}", "name another place"):
             folder.write(PLAN, plan.to_json(), new=True)
             store = cls(folder)
             store.lay_out()
-        except (PolhodeError, ModuleNotFoundError):
-            raise
-        except Exception as refused:
-            why = getattr(refused, "strerror", None) or str(refused)
-            raise FileProblem(f"cannot make the store {folder}: {why}; name another place") from refused
         return store
 
     # -------------------------------------------------------------- arrays
@@ -238,7 +245,8 @@ class SweepStore:
             words = self.columns[name].get("words")
             numbers = [words.index(_text(value)) for value in given] if words is not None else given
             values[name] = np.array(numbers, dtype="f8" if words is None else "i8")
-        try:
+        remedy = "what is done stays done: make room, and give the same command again"
+        with refused(f"cannot write {self.folder}", remedy):
             with ThreadPoolExecutor(WRITERS) as writers:  # a disk syncs several files about as fast as one
                 list(writers.map(lambda name: self.arrays[name].__setitem__(slice(first, last), values[name]), values))
             self.folder.write(self._mark(chunk), sealed({
@@ -246,14 +254,6 @@ class SweepStore:
                 "failures": block.failures[:MOST_SENTENCES], "warned": block.warned, "seconds": seconds,
                 "at": time.time(), "made_by": maker(), "values_sha256": _digest(values),
             }))  # fmt: skip
-        except PolhodeError:
-            raise
-        except Exception as refused:
-            why = getattr(refused, "strerror", None) or str(refused)
-            raise FileProblem(
-                f"cannot write {self.folder}: {why}; what is done stays done: make room, and give the same command "
-                "again"
-            ) from refused
 
     def check_contents(self, damaged: set[int] | None = None) -> None:
         """Refuse a folder with what no sweep writes: it may come from anybody."""
