@@ -11,6 +11,7 @@ this processor.
 
 from __future__ import annotations
 
+import ctypes
 import math
 import re
 import shutil
@@ -98,6 +99,18 @@ class RunOf:
         self.integrator = Integrator(system, self.chosen, y.ravel(), limit=self.chosen.method.range)
 
 
+def measured(engine: engines.DeviceEngine) -> dict[str, int]:
+    """Registers and bytes of local memory of a thread, and blocks at a time on a multiprocessor."""
+    on, found, blocks = engine.device, {}, ctypes.c_int()
+    for name, which in (("registers", 4), ("local_bytes", 3)):
+        value = ctypes.c_int()
+        on.ask("cuFuncGetAttribute", ctypes.byref(value), which, engine.function)
+        found[name] = value.value
+    given = engine.function, ctypes.c_int(device.THREADS), ctypes.c_size_t(0)
+    on.ask("cuOccupancyMaxActiveBlocksPerMultiprocessor", ctypes.byref(blocks), *given)
+    return found | {"blocks": blocks.value}
+
+
 def on_device(members: int, n: int) -> None:
     """Print rates."""
     print(
@@ -117,7 +130,7 @@ def on_device(members: int, n: int) -> None:
             rates.append(time.perf_counter() - begin)
         good = int((block.status == L.OK).sum())
         alone = members * (n - 2) / max(min(rates[1::2]) - min(rates[::2]), 1e-9) / 1e9
-        m = made.measured
+        m = measured(made)
         print(
             f"{name:22}{method:22}{alone:15.2f}{members * n / min(rates[1::2]) / 1e9:13.2f}{m['registers']:11}"
             f"{m['local_bytes']:10}{m['blocks']:8}" + (f"  {members - good} failed" if good < members else "")

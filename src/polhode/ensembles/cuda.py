@@ -22,7 +22,6 @@ from polhode.errors import PolhodeError
 NAMES = ("nvcuda.dll",) if sys.platform == "win32" else ("libcuda.so.1", "libcuda.so")
 UNSUPPORTED_PTX, OUT_OF_MEMORY, NO_DEVICE = 222, 2, 100
 MULTIPROCESSORS, MAJOR, MINOR = 16, 75, 76
-REGISTERS, LOCAL_BYTES = 4, 3
 NOT_BLOCKING, NO_TIMING = 1, 2
 MOST_REGISTERS, LOG, LOG_SIZE = 0, 5, 6
 ARCHITECTURES = (70, 75, 80, 86, 89, 90)
@@ -173,19 +172,6 @@ class Device:
         self.ask("cuModuleGetFunction", byref(function), module, c_char_p(name.encode()))
         self.kernels[key] = module, function
         return function
-
-    def measured(self, function: c_void_p, threads: int) -> dict[str, int]:
-        """Registers and bytes of local memory of a thread, and blocks at a time on a multiprocessor."""
-        found = {}
-        for name, which in (("registers", REGISTERS), ("local_bytes", LOCAL_BYTES)):
-            value = c_int()
-            self.ask("cuFuncGetAttribute", byref(value), which, function)
-            found[name] = value.value
-        blocks = c_int()
-        self.ask(
-            "cuOccupancyMaxActiveBlocksPerMultiprocessor", byref(blocks), function, c_int(threads), c_size_t(0)
-        )  # fmt: skip
-        return found | {"blocks": blocks.value}
 
     def launch(self, function: c_void_p, threads: int, block: int, arguments: Sequence[Any]) -> None:
         """Run so many threads, in the stream of launches; arguments are numbers and ``Memory``."""

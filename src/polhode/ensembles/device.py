@@ -183,7 +183,6 @@ class DeviceEngine:
     ) -> None:  # fmt: skip
         self.loop, self.limit, self.device, self.chosen = loop, limit, on, chosen
         self.function = on.kernel(ptx, device.ENTRY)
-        self.measured = on.measured(self.function, device.THREADS)
         self.about = f"a thread for each member on {on.name}"
         self.lock = threading.Lock()
 

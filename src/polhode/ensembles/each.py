@@ -88,6 +88,17 @@ class Members:
             warn(f"{len(alike)} of {self.plan.varied.count} members, the first of them: {alike[0]}", category)
 
 
+def _of_all(found: list[Any], name: str, shape: tuple[int, ...], kind: np.dtype[Any]) -> Any:
+    """The values of a variable of all members, in a corner of this shape each."""
+    empty: Any = "" if kind.kind in "OU" else -1 if kind.kind == "i" else np.nan
+    made = np.full((len(found), *shape), empty, dtype=object if kind.kind in "OU" else kind)
+    for k, ds in enumerate(found):
+        if ds is not None:
+            values = ds[name].values
+            made[(k, *(slice(length) for length in values.shape))] = values
+    return made
+
+
 def combined(
     found: list[Any], status: Any, failures: list[str], varied: Varied, attributes: dict[str, Any]
 ) -> xr.Dataset:
@@ -121,15 +132,7 @@ def combined(
             raise InvalidInput(f"members have {counts} numbers of {name!r}, which no Dataset of all of them can hold; "
                                "run them one by one")  # fmt: skip
         shape = tuple(max(ds.sizes[dim] for ds in there) if dim in ragged else own.sizes[dim] for dim in own.dims)
-        kind = own.dtype.kind
-        empty: Any = "" if kind in "OU" else -1 if kind == "i" else np.nan
-        made = np.full((M, *shape), empty, dtype=object if kind in "OU" else own.dtype)
-        for k, ds in enumerate(found):
-            if ds is not None:
-                values = ds[name].values
-                corner: Any = (k, *(slice(length) for length in values.shape))
-                made[corner] = values
-        variables[str(name)] = (("member", *own.dims), made, own.attrs)
+        variables[str(name)] = (("member", *own.dims), _of_all(found, str(name), shape, own.dtype), own.attrs)
     times = [ds.time.values for ds in there]
     used = {dim for dims, *_ in variables.values() for dim in dims}
     coords: dict[str, Any] = {str(name): one for name, one in whole.coords.items()
@@ -138,10 +141,7 @@ def combined(
     if all(np.array_equal(own, longest[: len(own)]) for own in times):
         coords["time"] = ("time", longest, whole.time.attrs)
     else:
-        own_times = np.full((M, max(map(len, times))), np.nan)
-        for k, ds in enumerate(found):
-            if ds is not None:
-                own_times[k, : ds.sizes["time"]] = ds.time.values
+        own_times = _of_all(found, "time", longest.shape, longest.dtype)
         coords["time"] = (("member", "time"), own_times, whole.time.attrs)
     coords["member"] = ("member", np.arange(M), {"long_name": "number of the member"})
     coords |= coordinates_of(varied, "quaternion" in coords, variables | more)

@@ -24,7 +24,6 @@ from polhode.ensembles.sampling import Distribution, Members, members as drawn_m
 from polhode.ensembles.tables import MEMBER, is_table
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.kernel import layout as L
-from polhode.programs.dynamics import Dynamics
 from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import extended
 from polhode.runs.parameters import arguments_of, system_with
@@ -147,40 +146,26 @@ class Names:
     options: tuple[str, ...]
 
 
-def sorted_out(varied: Varied, system: System, options: Mapping[str, Any], time_word: str = "time") -> Names:
+def sorted_out(varied: Varied, system: System, options: Mapping[str, Any]) -> Names:
     """Which names belong to what."""
     arguments = arguments_of(system)
-    known = [*STARTING, *TOLERANCES, *arguments, *options]
-    found: dict[str, list[str]] = {"starting": [], "system": [], "tolerances": [], "options": []}
-    for name in varied.values:
-        head = name.partition(".")[0]
-        if name == time_word:
+    known = {"starting": STARTING, "tolerances": TOLERANCES, "system": arguments, "options": options}
+    found: dict[str, list[str]] = {kind: [] for kind in known}
+    for name, values in varied.values.items():
+        if name == "time":
             raise InvalidInput("members vary in time; all start at the same one, that of start")
-        for k, end in enumerate(name):
-            if end == "." and name[:k] in varied.values:
-                raise InvalidInput(
-                    f"members has values of {name[:k]} as well as of {name}, a part of it; keep one of them"
-                )
-        if name in STARTING:
-            found["starting"].append(name)
-        elif name in TOLERANCES:
-            _plain(varied, name)
-            found["tolerances"].append(name)
-        elif head in arguments:
-            found["system"].append(name)
-        elif name in options:
-            _plain(varied, name)
-            found["options"].append(name)
-        else:
-            raise unknown_name("name in members", name, known)
+        whole = next((name[:k] for k, end in enumerate(name) if end == "." and name[:k] in varied.values), None)
+        if whole is not None:
+            raise InvalidInput(f"members has values of {whole} as well as of {name}, a part of it; keep one of them")
+        head = name.partition(".")[0]
+        kind = next((kind for kind, words in known.items() if (head if kind == "system" else name) in words), None)
+        if kind is None:
+            raise unknown_name("name in members", name, [*STARTING, *TOLERANCES, *arguments, *options])
+        if kind in ("tolerances", "options") and values.ndim > 1:
+            given = f"{name} must be one number for each member, but has shape {values.shape}"
+            raise InvalidInput(f"{given}; give ({len(values)},)")
+        found[kind].append(name)
     return Names(**{kind: tuple(names) for kind, names in found.items()})
-
-
-def _plain(varied: Varied, name: str) -> None:
-    """Refuse values of more than one number for each member."""
-    shape = varied.values[name].shape
-    if len(shape) > 1:
-        raise InvalidInput(f"{name} must be one number for each member, but has shape {shape}; give ({shape[0]},)")
 
 
 def system_of(system: System, values: Mapping[str, Any]) -> System:
@@ -364,9 +349,7 @@ def _formula(values: Mapping[Any, Any], wanted: Array) -> tuple[Any, float] | No
 
 def _for_all(values: Any, M: int) -> Array:
     """An array (M, ...) of its own memory from that of all members, or of the only row."""
-    made = np.empty((M, *values.shape[1:]))
-    made[:] = values
-    return made
+    return np.array(np.broadcast_to(values, (M, *values.shape[1:])), order="C")
 
 
 def _decided_by(system: System, constants: Constants) -> str:
@@ -379,21 +362,15 @@ def _decided_by(system: System, constants: Constants) -> str:
         return ""
     parameters = constants.parameters
     varying = {f"p{k}" for k in np.flatnonzero((parameters != parameters[0]).any(axis=0))}
-    if varying & _asked(system):
-        return "a function decides by numbers that vary"
-    return ""
+    return "a function decides by numbers that vary" if varying & _asked(system) else ""
 
 
 def _asked(system: System) -> set[str]:
     """Names of the parameters by whose values programs of the system were chosen."""
-    found: set[str] = set()
     parts = [L.ALL]
     if system.each_alone or "split_loads" in system.provides:
         parts += [L.ATTRACTION, L.POTENTIAL_PART, L.RESTING, L.MOVING, L.WITHOUT_SOLVED]
-    for part in parts:
-        made: Dynamics = system.dynamics_of(part)
-        found |= set(made.fixed)
-    return found
+    return {name for part in parts for name in system.dynamics_of(part).fixed}
 
 
 # ------------------------------------------------------------------ initial states
