@@ -18,8 +18,7 @@ from pathlib import Path
 
 import polhode as ph
 from polhode.ensembles.sweep import work
-from polhode.ensembles.sweep.members import Block
-from polhode.ensembles.sweep.plan import maker
+from polhode.ensembles.sweep.plan import Block, maker
 from polhode.ensembles.sweep.processes import Processes
 from polhode.ensembles.sweep.store import Folder, SweepStore
 

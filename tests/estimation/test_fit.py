@@ -9,7 +9,7 @@ import polhode as ph
 from cover import some
 from each import each
 from polhode.errors import EstimationWarning, InvalidInput
-from polhode.estimation import arcs, solve as solving
+from polhode.estimation import solve as solving
 from polhode.estimation.batch import run_words
 from polhode.estimation.data import read, with_noise
 from polhode.estimation.guesses import guess_of
@@ -192,9 +192,9 @@ def test_a_point_that_is_no_motion_ends_no_fit(monkeypatch, where):
             raise InvalidInput("no body")
         return solve(*arguments)
 
-    without, solve = solving._without, arcs.solve
+    without, solve = solving._without, solving.solve
     if where == "found at first":
-        monkeypatch.setattr(arcs, "solve", refused)
+        monkeypatch.setattr(solving, "solve", refused)
     else:
         monkeypatch.setattr(solving, "_without", moved)
     found = quietly(ph.free_body((1.2, 2, 2.6)), {"gyro": (truth.time, truth.angular_velocity)},

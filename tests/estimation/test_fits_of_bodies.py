@@ -5,7 +5,6 @@ import pytest
 
 import polhode as ph
 from polhode.errors import InvalidInput
-from polhode.estimation.arcs import Arc, Joined, nodes_of
 from polhode.estimation.batch import run_words
 from polhode.estimation.bodies import values_of
 from polhode.estimation.data import read, with_noise
@@ -13,6 +12,7 @@ from polhode.estimation.guesses import guess_of
 from polhode.estimation.kalman import Filter, Row
 from polhode.estimation.problem import Problem
 from polhode.estimation.quantities import quantities
+from polhode.estimation.solve import Arc, Joined, nodes_of
 
 START = {
     "a": {"position": (1.5, 0.0, 0.1), "velocity": (0.0, 0.3, 0.0)},

@@ -30,28 +30,9 @@ from polhode.checks.system import check_system
 from polhode.lazy import public_names
 
 __all__ = [
-    "check_method",
-    "check_system",
-    "Report",
-    "Line",
-    "PromiseBroken",
-    "stepper",
-    "exact_state",
-    "state_distance",
-    "load_caller",
-    "measure_order",
-    "ConvergenceTable",
-    "symmetry_defect",
-    "symplectic_defect",
-    "QUANTITIES",
-    "quantities",
-    "drifts",
-    "slicing_defect",
-    "numbering_defect",
-    "frame_defect",
-    "trial_problem",
-    "top_problem",
-    "ORDER_PROBLEMS",
-    "SWITCHES",
-]
+    "check_method", "check_system", "Report", "Line", "PromiseBroken", "stepper", "exact_state", "state_distance",
+    "load_caller", "measure_order", "ConvergenceTable", "symmetry_defect", "symplectic_defect", "QUANTITIES",
+    "quantities", "drifts", "slicing_defect", "numbering_defect", "frame_defect", "trial_problem", "top_problem",
+    "ORDER_PROBLEMS", "SWITCHES",
+]  # fmt: skip
 __dir__ = public_names(__all__)

@@ -12,38 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import inf
 
-from polhode.checks.method_measures import (
-    QUANTITIES,
-    SYMPLECTIC_BELOW,
-    drifts,
-    frame_defect,
-    measure_order,
-    numbering_defect,
-    slicing_defect,
-    symmetry_defect,
-    symplectic_defect,
-)
-from polhode.checks.problems import (
-    CONFIGURATION,
-    FREE_SPAN,
-    LONG_SPAN,
-    ORDER_PROBLEMS,
-    ORDER_SPAN,
-    POINT_PROBLEMS,
-    SERIES_PROBLEM,
-    SPACE_PROBLEMS,
-    SWITCHES,
-    VERTICAL,
-    body_problem,
-    free_problem,
-    needs_places,
-    orbit_problem,
-    order_problem,
-    problem_for,
-    sums_series,
-    top_problem,
-    trial_problem,
-)
+from polhode.checks import method_measures as measure, problems
 from polhode.checks.report import Line, Report
 from polhode.checks.steps import exact_state, state_distance, stepper, traveller, trial_form
 from polhode.errors import InvalidInput, PolhodeError
@@ -82,35 +51,36 @@ def _order_lines(chosen: MethodSpec) -> list[Line]:
     """Orders under the loads the method is made for, then where its order differs: with velocities, for a free body."""
     promises = chosen.promises
     falls = promises.order_velocity != promises.order
-    loads = CONFIGURATION if falls else SWITCHES
+    loads = problems.CONFIGURATION if falls else problems.SWITCHES
     prepared = chosen.prepare()
     if "only_central_gravity" in prepared.needs:
-        system, y = orbit_problem()
-        problem = system, y, exact_state(system, y, 0.0, ORDER_SPAN), 0.0
-        return [_exact_line(chosen, "orbit", problem, ORDER_SPAN)]
+        system, y = problems.orbit_problem()
+        problem = system, y, exact_state(system, y, 0.0, problems.ORDER_SPAN), 0.0
+        return [_exact_line(chosen, "orbit", problem, problems.ORDER_SPAN)]
     points = "points" in prepared.needs
-    names: Iterable[str] = ORDER_PROBLEMS
+    names: Iterable[str] = problems.ORDER_PROBLEMS
     if points:
-        names = POINT_PROBLEMS
-    elif needs_places(chosen):
-        names = SPACE_PROBLEMS
+        names = problems.POINT_PROBLEMS
+    elif problems.needs_places(chosen):
+        names = problems.SPACE_PROBLEMS
     pull = {"attracted": "central_gravity" in prepared.needs}
-    span = LONG_SPAN if promises.order > HIGHEST_IN_SHORT else ORDER_SPAN
+    span = problems.LONG_SPAN if promises.order > HIGHEST_IN_SHORT else problems.ORDER_SPAN
     lines = [
-        _order_line(chosen, what, promises.order, order_problem(what, *loads, **pull, span=span), span)
+        _order_line(chosen, what, promises.order, problems.order_problem(what, *loads, **pull, span=span), span)
         for what in names
     ]
-    if sums_series(chosen):
-        problem = order_problem(SERIES_PROBLEM, VERTICAL, span=span)
+    if problems.sums_series(chosen):
+        problem = problems.order_problem(problems.SERIES_PROBLEM, problems.VERTICAL, span=span)
         lines.append(_order_line(chosen, "order, torque by the vertical", promises.order, problem, span))
     if falls:
-        problem = order_problem("order, particle" if points else "order, body in space", *SWITCHES, **pull)
+        what = "order, particle" if points else "order, body in space"
+        problem = problems.order_problem(what, *problems.SWITCHES, **pull)
         lines.append(_order_line(chosen, "order, loads by velocity", promises.order_velocity, problem))
-    free = free_problem(needs_places(chosen), **pull)
+    free = problems.free_problem(problems.needs_places(chosen), **pull)
     if promises.order_free == inf:
-        lines.append(_exact_line(chosen, "free body", free, FREE_SPAN))
+        lines.append(_exact_line(chosen, "free body", free, problems.FREE_SPAN))
     elif promises.order_free != promises.order:
-        lines.append(_order_line(chosen, "order, free body", promises.order_free, free, FREE_SPAN))
+        lines.append(_order_line(chosen, "order, free body", promises.order_free, free, problems.FREE_SPAN))
     return lines
 
 
@@ -123,8 +93,10 @@ def _exact_line(chosen: MethodSpec, what: str, problem: Problem, span: float) ->
     return Line(what, error <= EXACT_BELOW, "exact", f"error of {steps} {error:.1e}", {"error": error})
 
 
-def _order_line(chosen: MethodSpec, what: str, promised: float, problem: Problem, span: float = ORDER_SPAN) -> Line:
-    convergence = measure_order(chosen, *problem, span)
+def _order_line(
+    chosen: MethodSpec, what: str, promised: float, problem: Problem, span: float = problems.ORDER_SPAN
+) -> Line:
+    convergence = measure.measure_order(chosen, *problem, span)
     order = convergence.order
     if promised >= 8 and not abs(convergence.fitted - promised) >= abs(order - promised):
         order = convergence.fitted
@@ -139,10 +111,10 @@ def _order_line(chosen: MethodSpec, what: str, promised: float, problem: Problem
 def _symmetry_line(chosen: MethodSpec) -> Line:
     promised = chosen.promises.time_symmetric
     defects: dict[float, float] = {}
-    system, y = problem_for(chosen, "time", "potential")
-    for h in (0.2, 0.4, 0.8, *LONG_STEPS * sums_series(chosen)):
+    system, y = problems.problem_for(chosen, "time", "potential")
+    for h in (0.2, 0.4, 0.8, *LONG_STEPS * problems.sums_series(chosen)):
         try:
-            defects[h] = symmetry_defect(chosen, system, y, h=h)
+            defects[h] = measure.symmetry_defect(chosen, system, y, h=h)
         except PolhodeError:  # too large a step; the smaller ones decide
             break
     worst = max(defects.values(), default=inf)
@@ -158,29 +130,30 @@ def _symmetry_line(chosen: MethodSpec) -> Line:
 
 def _kept_line(chosen: MethodSpec, what: str, problem: tuple[System, object], promised: Sequence[str]) -> Line:
     """Whether the promised quantities, and no others, are constant at every step size that can be completed."""
-    if set(promised) - set(QUANTITIES):
-        raise InvalidInput(f"{chosen.label!r} promises {sorted(set(promised) - set(QUANTITIES))}; known: {QUANTITIES}")
-    worst = dict.fromkeys(QUANTITIES, 0.0)
+    if set(promised) - set(measure.QUANTITIES):
+        unknown = sorted(set(promised) - set(measure.QUANTITIES))
+        raise InvalidInput(f"{chosen.label!r} promises {unknown}; known: {measure.QUANTITIES}")
+    worst = dict.fromkeys(measure.QUANTITIES, 0.0)
     sizes = []
-    long_steps = ((h, 8) for h in LONG_STEPS * sums_series(chosen))
+    long_steps = ((h, 8) for h in LONG_STEPS * problems.sums_series(chosen))
     for h, steps in ((0.25, 120), (0.5, 60), (1.0, 20), (1.6, 12), *long_steps):
         try:
-            found = drifts(chosen, *problem, h=h, steps=steps)
+            found = measure.drifts(chosen, *problem, h=h, steps=steps)
         except PolhodeError:  # large steps are tried only to make small drifts visible
             break
         sizes.append(h)
-        worst = {name: max(worst[name], found[name]) for name in QUANTITIES}
-        if all(worst[name] > LOST_ABOVE for name in QUANTITIES if name not in promised):
+        worst = {name: max(worst[name], found[name]) for name in measure.QUANTITIES}
+        if all(worst[name] > LOST_ABOVE for name in measure.QUANTITIES if name not in promised):
             break
-    kept = {name for name in QUANTITIES if worst[name] <= KEPT_BELOW}
+    kept = {name for name in measure.QUANTITIES if worst[name] <= KEPT_BELOW}
     implied = {"vertical_momentum", "momentum_length"} if "spatial_momentum" in promised else set()
     lost = [name for name in promised if name not in kept]
-    extra = [name for name in QUANTITIES if name in kept and name not in promised and name not in implied]
-    unclear = [name for name in QUANTITIES if name not in promised and KEPT_BELOW < worst[name] <= LOST_ABOVE]
+    extra = [name for name in measure.QUANTITIES if name in kept and name not in promised and name not in implied]
+    unclear = [name for name in measure.QUANTITIES if name not in promised and KEPT_BELOW < worst[name] <= LOST_ABOVE]
     faults = [f"{name} changes by {worst[name]:.1e}" for name in lost]
     faults += [f"{name} is kept too ({worst[name]:.1e})" for name in extra]
     faults += [f"{name} changes by {worst[name]:.1e} only, too little to tell" for name in unclear]
-    least = min((worst[name] for name in QUANTITIES if name not in {*promised, *implied}), default=inf)
+    least = min((worst[name] for name in measure.QUANTITIES if name not in {*promised, *implied}), default=inf)
     summary = f"others change by {least:.1e} and more"
     if promised:
         summary = f"within {max(worst[name] for name in promised):.1e}, {summary}"
@@ -194,19 +167,19 @@ def _kept_line(chosen: MethodSpec, what: str, problem: tuple[System, object], pr
 
 
 def _symplectic_line(chosen: MethodSpec, what: str, promised: bool, *loads: str) -> Line:
-    system, y = problem_for(chosen, *loads)
+    system, y = problems.problem_for(chosen, *loads)
     take_steps = stepper(chosen, system, y)
     defects: dict[float, float] = {}
     # Small steps suffice for a symplectic method; at large ones the Jacobian by differences is inaccurate.
-    for h in (0.1, 0.2, 0.4) if promised else (0.1, 0.2, 0.4, 0.8, 1.2, *LONG_STEPS * sums_series(chosen)):
+    for h in (0.1, 0.2, 0.4) if promised else (0.1, 0.2, 0.4, 0.8, 1.2, *LONG_STEPS * problems.sums_series(chosen)):
         try:
-            defects[h] = symplectic_defect(lambda z, h=h: take_steps(z, 0.0, h), system, y)  # type: ignore[misc]
+            defects[h] = measure.symplectic_defect(lambda z, h=h: take_steps(z, 0.0, h), system, y)  # type: ignore[misc]
         except PolhodeError:  # too large a step; the smaller ones decide
             break
         if h >= 0.4 and defects[h] > NOT_SYMPLECTIC_ABOVE:
             break
     worst = max(defects.values(), default=inf)
-    symplectic = bool(defects) and worst <= SYMPLECTIC_BELOW
+    symplectic = bool(defects) and worst <= measure.SYMPLECTIC_BELOW
     return Line(
         what,
         symplectic if promised else worst > NOT_SYMPLECTIC_ABOVE,
@@ -219,12 +192,12 @@ def _symplectic_line(chosen: MethodSpec, what: str, promised: bool, *loads: str)
 # ------------------------------------------------------------------ what must not influence a run
 def _slicing_line(chosen: MethodSpec) -> Line:
     if "points" in chosen.prepare().needs:
-        system, y = problem_for(chosen, *SWITCHES, bodies=2)
+        system, y = problems.problem_for(chosen, *problems.SWITCHES, bodies=2)
     else:
-        system, y = trial_problem(
-            *SWITCHES, moves=True, bodies=2, attracted="central_gravity" in chosen.prepare().needs
+        system, y = problems.trial_problem(
+            *problems.SWITCHES, moves=True, bodies=2, attracted="central_gravity" in chosen.prepare().needs
         )
-    defect = slicing_defect(chosen, system, y)
+    defect = measure.slicing_defect(chosen, system, y)
     return Line("slicing and recording", defect == 0.0, "no influence", f"difference {defect:.1e}", {"defect": defect})
 
 
@@ -315,14 +288,16 @@ def check_method(method: str | Method | MethodSpec, **options: str) -> Report:
     lines = [
         *_order_lines(chosen),
         _symmetry_line(chosen),
-        _kept_line(chosen, "kept, free body", body_problem(chosen), promises.keeps_free),
-        _kept_line(chosen, "kept, heavy top", top_problem(chosen), promises.keeps_top),
+        _kept_line(chosen, "kept, free body", problems.body_problem(chosen), promises.keeps_free),
+        _kept_line(chosen, "kept, heavy top", problems.top_problem(chosen), promises.keeps_top),
         _symplectic_line(chosen, "symplectic, free body", promises.symplectic),
         _symplectic_line(chosen, "symplectic, in a potential", promises.symplectic, "potential"),
         slicing,
-        _axes_line("numbering of the axes", numbering_defect(chosen), promises.axis_order_dependent),
+        _axes_line("numbering of the axes", measure.numbering_defect(chosen), promises.axis_order_dependent),
         _axes_line(
-            "frame of the inertia", frame_defect(chosen), promises.axis_order_dependent or promises.frame_dependent
+            "frame of the inertia",
+            measure.frame_defect(chosen),
+            promises.axis_order_dependent or promises.frame_dependent,
         ),
     ]
     return Report(chosen.label, tuple(lines))

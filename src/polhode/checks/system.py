@@ -15,18 +15,8 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.arguments import number, whole
+from polhode.checks import system_measures as measure
 from polhode.checks.report import Line, Report
-from polhode.checks.system_measures import (
-    balance_defect,
-    commutator_defect,
-    conservation_drifts,
-    gradient_defect,
-    load_defect,
-    parts_defect,
-    power_defect,
-    series_defect,
-    velocity_defect,
-)
 from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel import layout as L
 from polhode.runs.initial_state import start_state
@@ -97,11 +87,11 @@ def _defect_line(
 
 def _commutator_line(system: System, states: Sequence[Any]) -> Line:
     what, promised = "loads of the commutator", "are d(F . M^-1 F)"
-    wrong = next((found for found in (load_defect(system, y, part=L.COMMUTATOR) for y in states) if found), "")
+    wrong = next((found for found in (measure.load_defect(system, y, part=L.COMMUTATOR) for y in states) if found), "")
     if wrong:
         return Line(what, False, promised, wrong)
     parts = (L.ALL, L.WITHOUT_SOLVED) if system.commutator_by_parts else (L.ALL,)
-    defects = (commutator_defect(system, y, part=part) for y in states for part in parts)
+    defects = (measure.commutator_defect(system, y, part=part) for y in states for part in parts)
     return _defect_line(what, promised, defects, DERIVATIVE_BELOW)
 
 
@@ -113,24 +103,26 @@ def _load_lines(system: System, states: Sequence[Any]) -> list[Line]:
 
     lines = []
     if not system.velocity_dependent:
-        found = everywhere(velocity_defect)
+        found = everywhere(measure.velocity_defect)
         lines.append(_defect_line("loads and velocities", "do not depend on them", found, 0.0, "relative change"))
     if "split_loads" in system.provides:
         promised = "add up, and depend on velocities or not"
-        lines.append(_defect_line("parts of the loads", promised, everywhere(parts_defect), PARTS_BELOW))
+        lines.append(_defect_line("parts of the loads", promised, everywhere(measure.parts_defect), PARTS_BELOW))
     if system.balanced and any(own.quantity == "work" for own in system.auxiliary):
         promised = "are the change of the energy"
-        lines.append(_defect_line("works", promised, everywhere(balance_defect), DERIVATIVE_BELOW))
+        lines.append(_defect_line("works", promised, everywhere(measure.balance_defect), DERIVATIVE_BELOW))
     if "commutator" in system.provides:
         lines.append(_commutator_line(system, states))
     if system.series is not None:
         promised = "sums up to the loads"
-        lines.append(_defect_line("series of the torque", promised, everywhere(series_defect), DERIVATIVE_BELOW))
+        lines.append(
+            _defect_line("series of the torque", promised, everywhere(measure.series_defect), DERIVATIVE_BELOW)
+        )
     if "energy" in system.conserves:
         if system.potential is not None:
-            found = everywhere(gradient_defect)
+            found = everywhere(measure.gradient_defect)
             lines.append(_defect_line("loads and potential", "loads are -dU", found, DERIVATIVE_BELOW))
-        found = everywhere(power_defect)
+        found = everywhere(measure.power_defect)
         lines.append(_defect_line("loads in motion", "do no work of their own", found, POWER_BELOW, "relative power"))
     return lines
 
@@ -139,7 +131,7 @@ def _conservation_lines(system: System, states: Sequence[Any], span: float | Non
     """One line for each quantity the system declares conserved: its largest drift along runs from these states."""
     if not system.conserves:
         return []
-    found = [conservation_drifts(system, y, span=span) for y in states]
+    found = [measure.conservation_drifts(system, y, span=span) for y in states]
     if not any(found) or (span is not None and not all(found)):
         of = "" if span is None else f" of {span:g}"
         raise InvalidInput(f"{system!r} changes too fast for a span{of}, or its loads have a kink on the way; give "
@@ -269,7 +261,7 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
     if not lines[0].passed:
         return Report(repr(system), tuple(lines))
     near = _states_near(system, states, np.random.default_rng(seed), start)
-    wrong = next((found for found in (load_defect(system, y) for y in near) if found), "")
+    wrong = next((found for found in (measure.load_defect(system, y) for y in near) if found), "")
     lines.append(Line("loads", not wrong, "write their own numbers only", wrong or "as they must"))
     if not wrong:
         lines += _load_lines(system, near)

@@ -167,7 +167,7 @@ def _tell(now: SweepStatus, store: str, as_json: bool) -> None:
 
 def reasons(now: SweepStatus) -> list[str]:
     """Why members failed, each kind in a line with the first of them; and warnings likewise."""
-    from polhode.ensembles.sweep.members import STATUS
+    from polhode.ensembles.sweep.plan import STATUS
 
     found: dict[int, list[tuple[int, str]]] = {}
     for number, code, why in sorted(now.failures):

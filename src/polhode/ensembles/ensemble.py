@@ -16,10 +16,18 @@ import numpy as np
 
 from polhode.arguments import Array, choice, memory, whole
 from polhode.display import Progress
-from polhode.ensembles.each import Members
 from polhode.ensembles.engines import NOT_RUN, Block, Engine, ThreadsEngine
 from polhode.ensembles.members import Kind, Varied
-from polhode.ensembles.outcome import Instead, Outcome, attributes_of, note_of, take_instead, warn_of, warn_of_instead
+from polhode.ensembles.outcome import (
+    Instead,
+    Members,
+    Outcome,
+    attributes_of,
+    note_of,
+    take_instead,
+    warn_of,
+    warn_of_instead,
+)
 from polhode.ensembles.plan import SWITCHED, Plan, planned, rows_of
 from polhode.ensembles.reductions import BATCH, Running
 from polhode.ensembles.sampling import Members as Drawn

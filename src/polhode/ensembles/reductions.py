@@ -29,19 +29,8 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import Array, array, choice, function, mapping, number, whole
-from polhode.ensembles.reduction_kinds import (
-    DIRECTIONS,
-    OTHER,
-    TIME,
-    Crossings,
-    Events,
-    Extremes,
-    Moments,
-    Quantiles,
-    Reduction,
-    Shape,
-    User,
-)
+from polhode.ensembles import reduction_kinds as kinds
+from polhode.ensembles.reduction_kinds import Reduction
 from polhode.ensembles.tables import MEMBER
 from polhode.errors import InvalidInput, answering, naming, shown, unknown_name
 from polhode.lazy import public_names
@@ -86,7 +75,7 @@ def mean(name: str, *, of: Function | None = None) -> Reduction:
     >>> mean("energy_error").record()
     {'mean': {'name': 'energy_error'}}
     """
-    return Moments("mean", name, of)
+    return kinds.Moments("mean", name, of)
 
 
 @answering
@@ -110,7 +99,7 @@ def std(name: str, *, of: Function | None = None) -> Reduction:
     >>> ds.angular_velocity_std[0].values.round(4)
     array([0. , 0. , 0.1])
     """
-    return Moments("std", name, of)
+    return kinds.Moments("std", name, of)
 
 
 @answering
@@ -136,7 +125,7 @@ def covariance(name: str, *, of: Function | None = None) -> Reduction:
     >>> ds.angular_velocity_covariance.shape
     (21, 3, 3)
     """
-    return Moments("covariance", name, of)
+    return kinds.Moments("covariance", name, of)
 
 
 @answering
@@ -160,7 +149,7 @@ def extremes(name: str, *, of: Function | None = None) -> Reduction:
     >>> int(ds.energy_max_member[-1])
     1
     """
-    return Extremes(name, of)
+    return kinds.Extremes(name, of)
 
 
 @answering
@@ -198,7 +187,7 @@ def quantiles(name: str, q: Any = QUANTILES, *, of: Function | None = None, size
         raise InvalidInput("q must be probabilities between 0 and 1, increasing")
     if whole(size, "size", BATCH) not in SIZES:
         raise InvalidInput(f"size is {size}; it must be one of {', '.join(map(str, SIZES))}")
-    return Quantiles(name, of, q=points.tolist(), size=int(size))
+    return kinds.Quantiles(name, of, q=points.tolist(), size=int(size))
 
 
 @answering
@@ -232,7 +221,9 @@ def crossings(name: str, level: float = 0.0, direction: str = "any", *, of: Func
     >>> crossings("height", 120e3, "falling", of=lambda block: block.position.sel(axis="z")).kind
     'crossings'
     """
-    return Crossings(name, of, level=number(level, "level"), direction=choice(direction, "direction", DIRECTIONS))
+    return kinds.Crossings(
+        name, of, level=number(level, "level"), direction=choice(direction, "direction", kinds.DIRECTIONS)
+    )
 
 
 @answering
@@ -264,7 +255,7 @@ def events(kind: str) -> Reduction:
     (2, 1431)
     """
     with naming(name="kind"):
-        return Events(kind)
+        return kinds.Events(kind)
 
 
 @answering
@@ -302,7 +293,7 @@ def user(name: str, *, start: Any, add: Any, merge: Any, result: Any) -> Reducti
     'fast'
     """
     given = {"start": start, "add": add, "merge": merge, "result": result}
-    return User(name, {word: function(one, word) for word, one in given.items()})
+    return kinds.User(name, {word: function(one, word) for word, one in given.items()})
 
 
 KINDS: dict[str, Callable[..., Reduction]] = {
@@ -393,9 +384,9 @@ class Running:
         self.reductions = reductions_from(reduce)
         self.members = whole(members, "members", 1)
         self.failed, self.added = 0, 0
-        self._shapes: dict[Any, Shape] = {}
+        self._shapes: dict[Any, kinds.Shape] = {}
         self._attrs: dict[str, Any] = {}
-        self._keeps_blocks = any(isinstance(one, User) for one in self.reductions)
+        self._keeps_blocks = any(isinstance(one, kinds.User) for one in self.reductions)
         self._pending: dict[int, list[tuple[int, dict[Any, Array], Any]]] = {}
         self._nodes: dict[tuple[int, int], list[Any]] = {}
         self._lock = threading.Lock()
@@ -476,9 +467,9 @@ class Running:
             for shape in shapes:
                 coords |= {name: coord for name, coord in shape.coords.items() if dims.issuperset(coord.dims)}
             coords |= {name: values for name, values in one.coords().items() if name in dims}
-        for dim in {dim for of, _, _ in variables.values() for dim in of if dim.startswith(OTHER)}:
-            if dim.removeprefix(OTHER) in coords:
-                coords[dim] = np.asarray(coords[dim.removeprefix(OTHER)])
+        for dim in {dim for of, _, _ in variables.values() for dim in of if dim.startswith(kinds.OTHER)}:
+            if dim.removeprefix(kinds.OTHER) in coords:
+                coords[dim] = np.asarray(coords[dim.removeprefix(kinds.OTHER)])
         attrs = self._attrs | {
             "members": self.added, "failed": self.failed,
             "reductions": json.dumps([one.record() for one in self.reductions]),
@@ -497,7 +488,7 @@ class Running:
                 if signal.key in arrays:
                     continue
                 values = signal.read(block)
-                if TIME in values.dims and TIME in block.coords and MEMBER in block[TIME].dims:
+                if kinds.TIME in values.dims and kinds.TIME in block.coords and MEMBER in block[kinds.TIME].dims:
                     raise InvalidInput(f"{signal.name} is at other times in each member; give t_eval, or reduce what "
                                        "does not depend on time")  # fmt: skip
                 if values.dtype.kind not in "biuf":
@@ -505,9 +496,9 @@ class Running:
                 arrays[signal.key] = np.ascontiguousarray(values.values, dtype=float)
                 with self._lock:
                     if signal.key not in self._shapes:
-                        self._shapes[signal.key] = Shape(values)
+                        self._shapes[signal.key] = kinds.Shape(values)
                     self._attrs = self._attrs or dict(block.attrs)
-                known, (dims, sizes) = self._shapes[signal.key], Shape.of(values)
+                known, (dims, sizes) = self._shapes[signal.key], kinds.Shape.of(values)
                 if known.dims != dims or known.sizes != sizes:
                     raise InvalidInput(f"{signal.name} has shape {sizes} in some members and {known.sizes} in others; "
                                        "record all members at the same times")  # fmt: skip

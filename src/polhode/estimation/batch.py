@@ -11,7 +11,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import ArrayLike, choice, number, whole
 from polhode.errors import EstimationWarning, InvalidInput, StepFailed, answering, shown, warn
-from polhode.estimation.arcs import PATIENCE, POOR, cost, grown, shoot, solve_from_anywhere
+from polhode.estimation import solve as least_squares
 from polhode.estimation.bodies import start_words
 from polhode.estimation.data import read, with_noise
 from polhode.estimation.guesses import guess_of
@@ -21,7 +21,7 @@ from polhode.estimation.observability import unobservable
 from polhode.estimation.problem import Linearisation, Problem, RunWords, numbers_in_range, rows_of
 from polhode.estimation.quantities import list_of_names, quantities
 from polhode.estimation.result import Fit, covariance_of, residuals_of
-from polhode.estimation.solve import LOSSES, SOLVERS, Solution, SolverWords, solve
+from polhode.estimation.solve import PATIENCE, POOR, SOLVERS, Solution, SolverWords, cost, grown, shoot, solve
 from polhode.methods import MethodSpec, method as find_method
 from polhode.runs.parameters import with_parameters
 from polhode.runs.request import ARGUMENTS, with_options
@@ -169,7 +169,7 @@ def fit(
     said = {name: value for name, value in locals().items() if name in STATE_WORDS}
     system = present_system(system)
     solving = SolverWords(
-        choice(solver, "solver", SOLVERS), choice(loss, "loss", LOSSES),
+        choice(solver, "solver", SOLVERS), choice(loss, "loss", least_squares.LOSSES),
         number(loss_scale, "loss_scale", positive=True), whole(max_evaluations, "max_evaluations", 1),
     )  # fmt: skip
     if solving.solver == "lm" and solving.loss != "linear":
@@ -192,7 +192,9 @@ def fit(
     elif suspicious:  # nothing better is to be found
         solution = solve(problem, replace(solving, max_evaluations=min(PATIENCE, max_evaluations)))
     else:
-        solution = solve_from_anywhere(problem, solving, lambda found: in_degrees(problem, solving, found))
+        solution = least_squares.solve_from_anywhere(
+            problem, solving, lambda found: in_degrees(problem, solving, found)
+        )
         suspicious = problem.suspicious
     return finished(problem, solution, notes, suspicious)
 

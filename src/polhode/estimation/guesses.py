@@ -10,16 +10,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, Array, array, vector
 from polhode.errors import InvalidInput
-from polhode.estimation.bodies import (
-    TURNING,
-    body_and_word,
-    body_of,
-    does,
-    inverse_of,
-    key_of,
-    names_of,
-    tensor_of,
-)
+from polhode.estimation.bodies import TURNING, body_and_word, body_of, does, inverse_of, key_of, names_of, tensor_of
 from polhode.estimation.measurements import Measurement
 from polhode.runs.initial_state import OF_BODY, by_name
 from polhode.runs.state import FORMS, STATE_WORDS, State, as_kept, refuse_own_states, state_of

@@ -17,27 +17,16 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import Array, ArrayLike, mapping, number, truth
 from polhode.errors import InvalidInput, answering, unknown_name, unwarned
-from polhode.estimation.arcs import difference, moved
+from polhode.estimation import bodies
 from polhode.estimation.batch import check_times, run_words
-from polhode.estimation.bodies import (
-    LETTERS,
-    RATES,
-    STATE,
-    blocks_of,
-    does,
-    heft_of,
-    inverse_of,
-    key_of,
-    names_of,
-    start_words,
-    values_of,
-)
+from polhode.estimation.bodies import STATE, blocks_of, does, heft_of, inverse_of, key_of, start_words
 from polhode.estimation.data import read, with_noise
 from polhode.estimation.guesses import guess_of
 from polhode.estimation.measurements import Measurement
 from polhode.estimation.models import Rows, right_jacobian, whitened
 from polhode.estimation.problem import BEYOND, RunWords, Seen, checked, factor_of, numbers_in_range, rows_at
 from polhode.estimation.quantities import Quantity, list_of_names, quantities
+from polhode.estimation.solve import difference, moved
 from polhode.lazy_packages import xr
 from polhode.runs.integrate import integrate
 from polhode.runs.state import STATE_WORDS
@@ -228,7 +217,7 @@ class Filter(Seen):
         places: dict[str, tuple[slice, Any]] = {}
         for k, one in enumerate(self.blocks):
             for word in USERS[one.name]:
-                to_block = heft_of(self.system, one.body, one.name) if word in RATES else np.eye(3)
+                to_block = heft_of(self.system, one.body, one.name) if word in bodies.RATES else np.eye(3)
                 places[key_of(self.system, one.body, word)] = (slice(3 * k, 3 * k + 3), to_block)
         for at, quantity in zip(self.slices, self.free, strict=True):
             places[quantity.name] = (at, np.eye(quantity.size))
@@ -281,7 +270,7 @@ class Filter(Seen):
                 start=begun, tangent=self.paths or "state", **self.words.more,
             )  # fmt: skip
         by[: self.D, [*range(self.D), *self.places]] = self.transition(ds)[-1]
-        after = values_of(ds, self.blocks, -1)
+        after = bodies.values_of(ds, self.blocks, -1)
         return {**state, **after, **({RUN: ds.isel(time=[-1])} if self.has_states else {})}, by
 
     def update(self, row: Row, chosen: Sequence[tuple[Measurement, Any]], gate: float | None) -> None:
@@ -411,9 +400,9 @@ class Filter(Seen):
             "innovation_count": (("time",), [row.count for row in rows]),
             "rejected": (("time",), [row.rejected for row in rows]),
         }  # fmt: skip
-        coordinates: dict[str, Any] = {"body": list(names_of(self.system))} if several else {}
-        coordinates |= {"time": [row.time for row in rows], "axis": list(LETTERS), "quaternion": ["w", *LETTERS],
-                       "row": names, "row_": names}  # fmt: skip
+        coordinates: dict[str, Any] = {"body": list(bodies.names_of(self.system))} if several else {}
+        coordinates |= {"time": [row.time for row in rows], "axis": list(bodies.LETTERS),
+                       "quaternion": ["w", *bodies.LETTERS], "row": names, "row_": names}  # fmt: skip
         about = {"system": self.system.name, "frames": "attitude body to space; rotation and angular momentum body"}
         return xr.Dataset(found, {k: v for k, v in coordinates.items() if k != "quaternion" or "attitude" in found},
                           about)  # fmt: skip

@@ -14,20 +14,8 @@ import numpy as np
 
 from polhode.arguments import UNKNOWN, Array, Indices, array
 from polhode.errors import InvalidInput, StepFailed, unwarned
-from polhode.estimation import inertias
-from polhode.estimation.bodies import (
-    MOVING,
-    RATES,
-    blocks_of,
-    body_of,
-    does,
-    heft_by,
-    heft_of,
-    inverse_of,
-    key_of,
-    matrix_of,
-    start_words,
-)
+from polhode.estimation import bodies, inertias
+from polhode.estimation.bodies import blocks_of, body_of, does, heft_by, heft_of, key_of, start_words
 from polhode.estimation.measurements import Measurement, in_range, inverse_cholesky
 from polhode.estimation.models import SEEN, Rows, residual_among, whitened
 from polhode.estimation.observability import Directions, directions
@@ -216,8 +204,8 @@ class Problem(Seen):
         for one, at in zip(self.free, self.slices, strict=True):
             if one.kind == "attitude":
                 inputs[at_block["rotation", one.body], at] = one.jacobian(x[at])
-            elif one.word in RATES:
-                block = RATES[one.word]
+            elif one.word in bodies.RATES:
+                block = bodies.RATES[one.word]
                 inputs[at_block[block, one.body], at] = heft_of(system, one.body, block)
             elif one.kind == "state":
                 inputs[at_block[one.word, one.body], at] = np.eye(3)
@@ -231,7 +219,7 @@ class Problem(Seen):
         if self.wheels:
             by_momentum = wheels_by_momentum(system)
             inputs[[at_column[name] for name in self.wheels]] = sum(
-                by_momentum[:, i] @ matrix_of(system, i).T @ inputs[at]
+                by_momentum[:, i] @ bodies.matrix_of(system, i).T @ inputs[at]
                 for (name, i), at in at_block.items() if name == "angular_momentum"
             )  # fmt: skip
         return inputs
@@ -309,7 +297,7 @@ class Problem(Seen):
             if one.kind in ("attitude", "inertia"):
                 found.append(np.ones(3) if one.kind == "attitude" else inertias.size(one.value(x[at])))
             else:
-                often = 10.0 if one.word in MOVING and "central_gravity" in self.system.provides else 1e3
+                often = 10.0 if one.word in bodies.MOVING and "central_gravity" in self.system.provides else 1e3
                 found.append(np.full(one.size, often * np.linalg.norm(one.guess) or np.inf))
         return np.concatenate(found)
 
@@ -336,7 +324,7 @@ def rows_at(system: System, body: int, seen: Mapping[str, Array], by_mass: Array
     """States of a body from what is seen of it, with the derivatives of its mass and its inertia."""
     here = {word: seen[word] if does(system, body, word) else None for word in SEEN}
     return Rows(
-        **here, inverse_inertia=inverse_of(system, body) if does(system, body, "attitude") else None,
+        **here, inverse_inertia=bodies.inverse_of(system, body) if does(system, body, "attitude") else None,
         mass=float(system.mass[body]) if does(system, body, "position") else None, by_mass=by_mass,
         by_inertia=by_inertia,
     )  # fmt: skip

@@ -11,8 +11,7 @@ import numpy as np
 from polhode.algebra.rotation import multiply
 from polhode.arguments import whole
 from polhode.errors import InvalidInput, shown, unknown_name
-from polhode.gradients.derivative import STARTS, Derivative, names_of
-from polhode.gradients.rows import ROTATION, TRANSLATION, in_double, library
+from polhode.gradients.derivative import ROTATION, STARTS, TRANSLATION, Derivative, in_double, library, names_of
 from polhode.runs.parameters import system_with, value_at
 from polhode.runs.request import with_options
 from polhode.runs.steps import Tolerance

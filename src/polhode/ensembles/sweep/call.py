@@ -11,24 +11,14 @@ from functools import partial
 from math import prod
 from typing import Any
 
+from polhode import errors
 from polhode.arguments import mapping, path as checked_path, truth, whole
 from polhode.display import SECONDS_BETWEEN_LINES, Display, Progress, duration, teller
-from polhode.ensembles.sweep.members import Block, kept_of
-from polhode.ensembles.sweep.plan import Plan, Study, maker
+from polhode.ensembles.sweep.plan import Block, Plan, Study, kept_of, maker
 from polhode.ensembles.sweep.processes import Processes
 from polhode.ensembles.sweep.store import PLAN, Folder, SweepStore, open_store
 from polhode.ensembles.sweep.work import fill, task
-from polhode.errors import (
-    FileProblem,
-    Interrupted,
-    InvalidInput,
-    OtherMachineWarning,
-    PolhodeError,
-    PolhodeWarning,
-    answering,
-    shown,
-    warn,
-)
+from polhode.errors import FileProblem, Interrupted, InvalidInput, PolhodeError, answering, shown, warn
 from polhode.html import facts
 from polhode.lazy_packages import xr
 from polhode.runs.scenario import Scenario
@@ -219,7 +209,7 @@ def _found(study: Study, folder: Folder, allow_code: bool, parallel: int) -> Swe
     others = [f"{name} {begun.get(name)} is now {value}" for name, value in now.items() if begun.get(name) != value]
     if others:
         warn(f"the sweep in {folder} was begun elsewhere ({', '.join(others)}); it goes on, but the last digits of "
-             "members may differ between its parts", OtherMachineWarning)  # fmt: skip
+             "members may differ between its parts", errors.OtherMachineWarning)  # fmt: skip
     store.lay_out()
     return store
 
@@ -276,7 +266,7 @@ def _tried(study: Study, number: int, allow_code: bool, to_the_end: bool) -> tup
     import warnings
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PolhodeWarning)
+        warnings.simplefilter("ignore", errors.PolhodeWarning)
         try:
             return scenario.integrate(stop), estimate[0]
         except Interrupted as stopped:

@@ -30,8 +30,7 @@ import numpy as np
 from polhode import reading
 from polhode.arguments import path as checked_path
 from polhode.durable import PARTIAL, write_beside_others
-from polhode.ensembles.sweep.members import Block
-from polhode.ensembles.sweep.plan import Plan, maker, opened, sealed
+from polhode.ensembles.sweep.plan import Block, Plan, maker, opened, sealed
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, PolhodeError, answering, shown
 from polhode.lazy_packages import xr
 from polhode.trajectory import foreign

@@ -19,8 +19,7 @@ from polhode import errors
 from polhode.arguments.words import arguments_of
 from polhode.ensembles.ensemble import ensemble
 from polhode.ensembles.members import Varied
-from polhode.ensembles.sweep.members import KILLED, OK, Block
-from polhode.ensembles.sweep.plan import maker
+from polhode.ensembles.sweep.plan import KILLED, OK, Block, maker
 from polhode.ensembles.sweep.store import Folder, SweepStore
 from polhode.errors import FileProblem, Interrupted, PolhodeError
 from polhode.runs.initial_state import OF_BODY
