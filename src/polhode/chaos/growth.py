@@ -135,7 +135,7 @@ class Growth:
         self.seeds, self.growth = np.zeros((M, engine.width, engine.stride)), np.zeros((M, kinds))
         # of rows, as of ``kernel.tangent_drive``, NaN behind a failure; and 0 of members that ran to their end
         self.numbers, self.status = np.full((M, R, kinds), np.nan), np.full(M, NOT_RUN)
-        self.volumes = np.full((M, R), np.nan) if volumes else None  # spanned by vectors of length 1
+        self.volumes: Any = np.full((M, R), np.nan) if volumes else None  # spanned by vectors of length 1
         self.changing = changes_loads(request)  # of members whose loads change, each at its own times
         for k in {0, M // 2} if not self.changing else ():
             _check_steps(engine, plan, self.kind, start, k, min(n, CHECKED))

@@ -130,8 +130,7 @@ def _symmetry_line(chosen: MethodSpec) -> Line:
 
 def _kept_line(chosen: MethodSpec, what: str, problem: tuple[System, object], promised: Sequence[str]) -> Line:
     """Whether the promised quantities, and no others, are constant at every step size that can be completed."""
-    if set(promised) - set(measure.QUANTITIES):
-        unknown = sorted(set(promised) - set(measure.QUANTITIES))
+    if unknown := sorted(set(promised) - set(measure.QUANTITIES)):
         raise InvalidInput(f"{chosen.label!r} promises {unknown}; known: {measure.QUANTITIES}")
     worst = dict.fromkeys(measure.QUANTITIES, 0.0)
     sizes = []

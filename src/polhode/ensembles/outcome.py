@@ -381,7 +381,8 @@ def _of_all(found: list[Any], name: str, shape: tuple[int, ...], kind: np.dtype[
     for k, ds in enumerate(found):
         if ds is not None:
             values = ds[name].values
-            made[(k, *(slice(length) for length in values.shape))] = values
+            corner: Any = (k, *(slice(length) for length in values.shape))
+            made[corner] = values
     return made
 
 

@@ -371,7 +371,7 @@ class Events(Reduction):
 
     def _numbers(self, block: xr.Dataset) -> xr.DataArray:
         times = self._times(block)
-        return times.notnull().sum([dim for dim in times.dims if dim != MEMBER])
+        return times.notnull().sum([str(dim) for dim in times.dims if dim != MEMBER])
 
     def _firsts(self, block: xr.Dataset) -> xr.DataArray:
         times = self._times(block)
