@@ -61,20 +61,14 @@ def reason_against(system: System, chosen: MethodSpec) -> str:
 
 def loop_of(integrator: Integrator, adaptive: bool = False) -> device.Loop:
     """What the loop of members is made of, from the arrays of one run."""
-    prepared, system = integrator.prepared, integrator.system
+    prepared, system, told = integrator.prepared, integrator.system, integrator.step_info.copy()
+    told[[L.LOADED, L.RELATIVE, L.ABSOLUTE]] = 0.0  # of a run that has not begun; tolerances are given to every launch
     return device.Loop(
         prepared.step, prepared.converter, integrator.loads, system.N, integrator.blocks, len(system.auxiliary),
         integrator.y.size, integrator.load.size, integrator.work.size, integrator.coefficients,
-        integrator.int_coefficients, _told(integrator), system.parameters.size, system.memory,
+        integrator.int_coefficients, told, system.parameters.size, system.memory,
         prepared.processed, prepared.dense, (prepared.controller or "") if adaptive else None,
     )  # fmt: skip
-
-
-def _told(integrator: Integrator) -> Any:
-    """The step info of a run that has not begun, without tolerances, which are given to every launch."""
-    told = integrator.step_info.copy()
-    told[[L.LOADED, L.RELATIVE, L.ABSOLUTE]] = 0.0
-    return told
 
 
 def too_large(loop: device.Loop, system: System, chosen: MethodSpec) -> str:
@@ -316,30 +310,24 @@ def the_device() -> cuda.Device:
 
 def engine_for(run: Run, on: cuda.Device | None = None) -> DeviceEngine | str:
     """The engine for members that differ from a run, which has not begun, in numbers alone; or why there is none."""
-    why = (cuda.why_none() if on is None else "") or reason_against(run.system, run.chosen)
+    system, chosen = run.system, run.chosen
+    why = (cuda.why_none() if on is None else "") or reason_against(system, chosen)
     if why:
         return why
-    if not run.adaptive:
-        return _engine(run.integrator, None, on)
-    own, adaptive = run.integrator, cast(AdaptiveRun, run)
-    told, (longest, shortest) = own.step_info, adaptive.limits
-    steps = Adaptive(
-        float(told[L.RELATIVE]), float(told[L.ABSOLUTE]), float(longest), shortest, own.prepared.estimate + 1,
-        adaptive.asked.max_steps, own.controller_state.copy(),
-    )  # fmt: skip
-    return _engine(own, steps, on)
-
-
-def _engine(integrator: Integrator, steps: Adaptive | None, on: cuda.Device | None) -> DeviceEngine | str:
-    """The engine from the arrays of a run, or why there is none."""
-    system, chosen = integrator.system, integrator.chosen
-    loop = loop_of(integrator, steps is not None)
+    own, steps = run.integrator, None
+    if run.adaptive:
+        told, adaptive = own.step_info, cast(AdaptiveRun, run)
+        steps = Adaptive(
+            float(told[L.RELATIVE]), float(told[L.ABSOLUTE]), float(adaptive.limits[0]), adaptive.limits[1],
+            own.prepared.estimate + 1, adaptive.asked.max_steps, own.controller_state.copy(),
+        )  # fmt: skip
+    loop = loop_of(own, run.adaptive)
     why = too_large(loop, system, chosen)
     if why:
         return why
     try:
         on = the_device() if on is None else on
-        return DeviceEngine(loop, integrator.limit, on, ptx_for(loop, on.architecture), steps)
+        return DeviceEngine(loop, own.limit, on, ptx_for(loop, on.architecture), steps)
     except Unsupported as problem:
         return f"{system.name!r} by {chosen.label!r} is nothing for a device: {problem}"
     except cuda.DeviceProblem as problem:

@@ -18,16 +18,7 @@ from polhode.arguments import Array, choice, memory, whole
 from polhode.display import Progress
 from polhode.ensembles.engines import NOT_RUN, Block, Engine, ThreadsEngine
 from polhode.ensembles.members import Kind, Varied
-from polhode.ensembles.outcome import (
-    Instead,
-    Members,
-    Outcome,
-    attributes_of,
-    note_of,
-    take_instead,
-    warn_of,
-    warn_of_instead,
-)
+from polhode.ensembles.outcome import Instead, Members, Outcome, attributes_of, note_of, take_instead, warn_of
 from polhode.ensembles.plan import SWITCHED, Plan, planned, rows_of
 from polhode.ensembles.reductions import BATCH, Running
 from polhode.ensembles.sampling import Members as Drawn
@@ -236,8 +227,7 @@ class Ensemble:
                 told = OF_MEMBER.sub(lambda of: f"member {self.offset + int(of[1])}", str(problem), count=1)
                 raise InvalidInput(told) from None
         if self.run is not None:
-            warn_of(self.run, self.off, self.total)
-            warn_of_instead(self.instead, self.total)
+            warn_of(self.run, self.off, self.instead, self.total)
             if self.coarse and not self.off:
                 warn(f"member 0: {self.coarse}", CoarseStepWarning)
         return self._ended(ds, stopped)

@@ -58,16 +58,19 @@ def code_of(error: PolhodeError) -> int:
     return next(code for kind, code in CODES if isinstance(error, kind))
 
 
-def warn_of(run: Run, off: list[tuple[int, int, float]], members: int) -> None:
-    """Warn once of the members whose energy error is large."""
-    if not off or not run.guard:
-        return
-    count, first, worst = sum(one[0] for one in off), min(one[1] for one in off), max(one[2] for one in off)
-    warn(
-        f"the energy error of {run.chosen.label!r} exceeds {LARGE:g} of all energies there are in {count} of {members} "
-        f"members (member {first} is the first, {worst:.2g} the largest), so that these runs are no approximations; "
-        f"{run.finer}, or look for {causes(run.system)}", EnergyWarning,
-    )  # fmt: skip
+def warn_of(run: Run, off: list[tuple[int, int, float]], members: Sequence[Instead], count: int) -> None:
+    """Warn once of the members whose energy error is large, and once of those that another method has taken."""
+    if off and run.guard:
+        many, first, worst = sum(one[0] for one in off), min(one[1] for one in off), max(one[2] for one in off)
+        warn(
+            f"the energy error of {run.chosen.label!r} exceeds {LARGE:g} of all energies there are in {many} of "
+            f"{count} members (member {first} is the first, {worst:.2g} the largest), so that these runs are no "
+            f"approximations; {run.finer}, or look for {causes(run.system)}", EnergyWarning,
+        )  # fmt: skip
+    if members:
+        one = min(members, key=lambda one: one.member)
+        warn(f"{len(members)} of {count} members, the first of them {one.member}, were {taken_instead(one.why)}",
+             PolhodeWarning)  # fmt: skip
 
 
 def told_by(plan: Plan, k: int) -> tuple[int, str, Any]:
@@ -298,14 +301,6 @@ def note_of(members: Sequence[int]) -> dict[str, str]:
     named = sorted(members)
     more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
     return {"method_note": f"members {', '.join(map(str, named[:MOST_NAMED]))}{more}: {WITHOUT_SERIES}"}
-
-
-def warn_of_instead(members: Sequence[Instead], count: int) -> None:
-    """Warn of them once."""
-    if members:
-        first = min(members, key=lambda one: one.member)
-        warn(f"{len(members)} of {count} members, the first of them {first.member}, were {taken_instead(first.why)}",
-             PolhodeWarning)  # fmt: skip
 
 
 # ------------------------------------------------------------------ members that are runs by themselves

@@ -137,7 +137,8 @@ def kalman(
         number(gate, "gate", positive=True)
     filtered = Filter(system, measurements, more, words)
     state, P = filtered.begin(guess, mapping(prior, "prior"))
-    rates = filtered.rates(mapping({} if process_noise is None else process_noise, "process_noise"))
+    noises = mapping({} if process_noise is None else process_noise, "process_noise")
+    rates = filtered.covariance_of(noises, "process_noise")
     rows = filtered.run(state, P, rates, gate)
     if truth(smooth, "smooth"):
         filtered.smooth(rows)
@@ -200,7 +201,7 @@ class Filter(Seen):
             if value is None:
                 value = heft_of(self.system, one.body, one.name) @ guess[key_of(self.system, one.body, rate)]
             state[one.key] = value
-        P = self._blocks(prior, "prior")
+        P = self.covariance_of(prior, "prior")
         named = [(slice(3 * k, 3 * k + 3), key_of(self.system, one.body, USERS[one.name][0]))
                  for k, one in enumerate(self.blocks)]  # fmt: skip
         for at, name in [*named, *((at, one.name) for at, one in zip(self.slices, self.free, strict=True))]:
@@ -208,12 +209,8 @@ class Filter(Seen):
                 raise InvalidInput(f"prior has no {name}; give the standard deviation of its guess")
         return state, P
 
-    def rates(self, process_noise: Mapping[str, Any]) -> Array:
-        """Covariance (n, n) that the process gathers in a unit of time."""
-        return self._blocks(process_noise, "process_noise")
-
-    def _blocks(self, given: Mapping[str, Any], what: str) -> Array:
-        """Covariance from standard deviations or covariances by name."""
+    def covariance_of(self, given: Mapping[str, Any], what: str) -> Array:
+        """Covariance (n, n) from standard deviations or covariances by name."""
         places: dict[str, tuple[slice, Any]] = {}
         for k, one in enumerate(self.blocks):
             for word in USERS[one.name]:

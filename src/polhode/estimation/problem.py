@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import UNKNOWN, Array, Indices, array
-from polhode.errors import InvalidInput, StepFailed, unwarned
+from polhode.arguments import UNKNOWN, Array, Indices, array, mapping
+from polhode.errors import InvalidInput, StepFailed, unknown_name, unwarned
 from polhode.estimation import bodies, inertias
 from polhode.estimation.bodies import blocks_of, body_of, does, heft_by, heft_of, key_of, start_words
 from polhode.estimation.measurements import Measurement, in_range, inverse_cholesky
@@ -120,7 +120,9 @@ class Seen:
         self.paths = [one.name for one in self.of_system]
         self.columns = [label for one in self.of_system for label in one.labels]
         self.of = {one.name: bodies_of(system, one) for one in self.measurements}
-        self.heavy = heavy(system, self.free)
+        # names of parameters with which masses or inertias change
+        self.heavy = {one.name for one in self.free if one.kind == "parameter"
+                      and any(by.any() for by in heft_by(system, one.name, one.size))}  # fmt: skip
         self.times = np.unique(np.concatenate([one.times for one in self.measurements]))
 
     def system_with(self, values: Mapping[str, Array]) -> System:
@@ -339,21 +341,8 @@ def bodies_of(system: System, one: Measurement) -> tuple[int, int | None]:
     return body, station
 
 
-def heavy(system: System, free: Sequence[Quantity]) -> set[str]:
-    """Names of the parameters with which masses or inertias change."""
-    found = set()
-    for one in free:
-        if one.kind == "parameter":
-            masses, tensors = heft_by(system, one.name, one.size)
-            found |= {one.name} if masses.any() or tensors.any() else set()
-    return found
-
-
 def priors(given: Mapping[str, Any] | None, free: Sequence[Quantity]) -> list[tuple[int, Array]]:
     """Which quantities have a prior, and what whitens their errors."""
-    from polhode.arguments import mapping
-    from polhode.errors import unknown_name
-
     found = []
     for name, sigma in mapping({} if given is None else given, "prior").items():
         k = next((k for k, one in enumerate(free) if one.name == name or one.name.endswith(f".{name}")), None)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import Array, ArrayLike
+from polhode.arguments import Array, ArrayLike, numbers
 from polhode.errors import InvalidInput
 from polhode.estimation import inertias
 from polhode.estimation.measurements import KINDS
@@ -138,8 +138,6 @@ class Fit:
         InvalidInput
             Times before the start.
         """
-        from polhode.arguments import numbers
-
         problem = self._problem
         at = numbers(times, "times")
         if not at.size or at.min() < problem.words.t0:

@@ -440,23 +440,18 @@ class SweepStatus:
     @classmethod
     def of(cls, store: SweepStore) -> SweepStatus:
         """That of a store, from its marks."""
-        done = failed = tasks = 0
-        seconds, times = 0.0, []
-        failures: list[tuple[int, int, str]] = []
-        warned: dict[str, list[Any]] = {}
-        size = 0
-        for mark in store.marks():
-            size = mark["members"][1] - mark["members"][0]
-            done, failed, tasks = done + size, failed + mark["failed"], tasks + 1
-            seconds += mark["seconds"]
-            times.append((mark["at"], size))
-            failures += [(int(number), int(status), str(why)) for number, status, why in mark["failures"]]
+        marks, warned = list(store.marks()), dict[str, list[Any]]()
+        times = sorted((mark["at"], mark["members"][1] - mark["members"][0]) for mark in marks)
+        done, failed = sum(size for _, size in times), sum(mark["failed"] for mark in marks)
+        seconds = sum((mark["seconds"] for mark in marks), 0.0)
+        failures = [(int(k), int(status), str(why)) for mark in marks for k, status, why in mark["failures"]]
+        for mark in marks:
             for kind, (number, first, words) in mark["warned"].items():
-                had = warned.setdefault(kind, [0, first, words])
-                had[0] += number
-        times.sort()
+                warned.setdefault(kind, [0, first, words])[0] += number
         nan = float("nan")
         span = times[-1][0] - times[0][0] if times else 0.0
         rate = sum(size for _, size in times[1:]) / span if span > 0.0 else nan
         since = time.time() - times[-1][0] if times else nan
-        return cls(store.plan.members, done, failed, store.plan.chunks, tasks, seconds, since, rate, failures, warned)
+        return cls(
+            store.plan.members, done, failed, store.plan.chunks, len(marks), seconds, since, rate, failures, warned
+        )
