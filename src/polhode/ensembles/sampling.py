@@ -490,11 +490,9 @@ class Members(Mapping[str, Array]):
         widths = [what.dimension for what in map(self._varied.get, drawn) if isinstance(what, Distribution)]
         room_for(2.0 * (stop - first) * sum(widths), "members")
         points = self._design.rows(first, stop, drawn) if drawn else {}
-        found = {}
-        for name in wanted:
-            what = self._varied[name]
-            found[name] = what.of(points[name]) if isinstance(what, Distribution) else what[first:stop]
-        return found
+        pairs = ((name, self._varied[name]) for name in wanted)
+        return {name: what.of(points[name]) if isinstance(what, Distribution) else what[first:stop]
+                for name, what in pairs}  # fmt: skip
 
     def record(self) -> dict[str, Any]:
         """A description for JSON: count, design, seed, and of each name its distribution or a digest of its array."""

@@ -131,7 +131,11 @@ def kalman(
         raise InvalidInput(f"noise of {lacking} is missing; give noise={{{lacking!r}: ...}}, its standard deviation")
     guess, t0 = guess_of(system, start, said, None, measurements)
     check_times(measurements, t0, None)
-    more = _further(system, free, guess, measurements)
+    none = isinstance(free, Sequence) and not isinstance(free, str) and not free
+    more = [] if none else quantities(system, list_of_names(free), guess, measurements)
+    for one in more:
+        if one.kind in ("attitude", "state"):
+            raise InvalidInput(f"free has {one.name}, which a filter estimates anyway; leave it out")
     words = run_words(system, method, step, None, t0, measurements, settings, options)
     if gate is not None:
         number(gate, "gate", positive=True)
@@ -143,19 +147,6 @@ def kalman(
     if truth(smooth, "smooth"):
         filtered.smooth(rows)
     return filtered.dataset(rows)
-
-
-def _further(
-    system: System, free: Any, guess: Mapping[str, Any], measurements: Sequence[Measurement]
-) -> list[Quantity]:
-    """What is estimated beside the state."""
-    if isinstance(free, Sequence) and not isinstance(free, str) and not free:
-        return []
-    found = quantities(system, list_of_names(free), guess, measurements)
-    for one in found:
-        if one.kind in ("attitude", "state"):
-            raise InvalidInput(f"free has {one.name}, which a filter estimates anyway; leave it out")
-    return found
 
 
 @dataclass(eq=False)
@@ -321,10 +312,7 @@ class Filter(Seen):
 
     def _seen(self, system: System, state: Mapping[str, Any], body: int) -> dict[str, Array]:
         """What measurements see of a body in a state: arrays of one row."""
-        found: dict[str, Any] = {}
-        for one in self.blocks:
-            if one.body == body:
-                found[STATE[one.name]] = state[one.key]
+        found: dict[str, Any] = {STATE[one.name]: state[one.key] for one in self.blocks if one.body == body}
         if "momentum" in found:
             found["velocity"] = found["momentum"] / float(system.mass[body])
         if "angular_momentum" in found:

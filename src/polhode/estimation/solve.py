@@ -85,7 +85,9 @@ def solve(problem: Problem, words: SolverWords, x: Array | None = None) -> Solut
         # The guess along what nothing was measured of, unless that, too far from here, is no motion.
         moved = guess + _without(held, (x - guess) / scale) * scale
         x = x if problem.failing(moved) is None else moved
-        x, convergence = _minimised(problem, words, x, _complement(held), scale, costs)
+        n, k = held.shape
+        across = np.linalg.qr(np.hstack([held, np.eye(n)]))[0][:, k:n] if k else np.eye(n)
+        x, convergence = _minimised(problem, words, x, across, scale, costs)
         before, found = found, problem.directions(x)
         if _same(before, found):
             break
@@ -105,12 +107,6 @@ def _held(problem: Problem, x: Array, found: Directions) -> tuple[Array, Array]:
 
 def _without(held: Array, y: Array) -> Array:
     return y - held @ (held.T @ y)
-
-
-def _complement(held: Array) -> Array:
-    """Orthonormal directions (n, n - k) across those that are held."""
-    n, k = held.shape
-    return np.linalg.qr(np.hstack([held, np.eye(n)]))[0][:, k:n] if k else np.eye(n)
 
 
 def _same(one: Directions, other: Directions) -> bool:
@@ -365,11 +361,9 @@ class Joined:
 
     def parts(self, z: Array) -> tuple[Array, list[dict[str, Array]]]:
         """Numbers and states at changes z of both."""
-        states = [self.states[0]]
-        for k in range(1, len(self.pieces)):
-            at = self.n + self.D * (k - 1)
-            states.append(moved(self.states[k], z[at : at + self.D], self.problem.blocks))
-        return self.x + z[: self.n], states
+        changes = z[self.n :].reshape(-1, self.D)
+        later = (moved(*of, self.problem.blocks) for of in zip(self.states[1:], changes, strict=True))
+        return self.x + z[: self.n], [self.states[0], *later]
 
     def evaluate(self, z: Array) -> tuple[Array, Array]:
         """Residuals and their Jacobian by z."""

@@ -415,11 +415,9 @@ class Derivative:
         """Derivatives (N, 3) by a quantity of all bodies; 0 of those that lack it."""
         found, labels = np.zeros((self.system.N, 3)), self.columns.rows
         for i in range(self.system.N):
-            ending = f".{i}" if self.system.N > 1 else ""
             for k, axis in enumerate("xyz"):
-                label = f"{quantity}_{axis}{ending}"
-                if label in labels:
-                    found[i, k] = by_state[labels.index(label)]
+                label = f"{quantity}_{axis}" + f".{i}" * (self.system.N > 1)
+                found[i, k] = by_state[labels.index(label)] if label in labels else 0.0
         return found
 
     def _by_rate(self, name: str, slope: Any) -> tuple[Any, Any]:

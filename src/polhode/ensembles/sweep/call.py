@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -262,8 +263,6 @@ def _tried(study: Study, number: int, allow_code: bool, to_the_end: bool) -> tup
             estimate[0] = progress.seconds / progress.share
             if not to_the_end:
                 raise KeyboardInterrupt
-
-    import warnings
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", errors.PolhodeWarning)

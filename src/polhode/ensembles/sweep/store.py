@@ -176,13 +176,10 @@ class SweepStore:
     @cached_property
     def columns(self) -> dict[str, dict[str, Any]]:
         """How the values of the keys that vary are kept: their shape, and where they are no numbers, their words."""
-        design, found = self.plan.study.design, {}
-        for axis in design.axes:
-            for name, values in zip(axis.names, zip(*axis.rows, strict=True), strict=True):
-                found[name] = _column(list(values))
-        for name, one in design.drawn.items():
-            found[name] = {"shape": list(one.shape)}
-        return found
+        design = self.plan.study.design
+        pairs = (pair for axis in design.axes for pair in zip(axis.names, zip(*axis.rows, strict=True), strict=True))
+        drawn = {name: {"shape": list(one.shape)} for name, one in design.drawn.items()}
+        return {name: _column(list(values)) for name, values in pairs} | drawn
 
     def lay_out(self) -> None:
         """Make the arrays, where they are not there: in memory, then file by file, so that several may do it."""
@@ -386,13 +383,11 @@ def open_store(store: SweepStore) -> xr.Dataset:
         raise FileProblem(f"cannot read {store.folder}: {problem}; see polhode sweep --check") from problem
     labels = {name: (name, np.array(values)) for name, values in plan.labels.items() if name not in ds.variables}
     ds = ds.assign_coords(labels)
-    done, failures = 0, []
-    for mark in store.marks():
-        done += mark["members"][1] - mark["members"][0]
-        failures += mark["failures"]
+    marks = list(store.marks())
+    done = sum(mark["members"][1] - mark["members"][0] for mark in marks)
     if plan.members <= MOST_NAMED:
         sentences: Any = np.full(plan.members, "", dtype=object)
-        for number, _, why in failures:
+        for number, _, why in (failure for mark in marks for failure in mark["failures"]):
             sentences[number] = why
         ds["failure"] = ("member", sentences, {"long_name": "why the run failed"})
         for name, column in store.columns.items():
