@@ -19,8 +19,8 @@ from pathlib import Path
 import polhode as ph
 from polhode.ensembles.sweep import work
 from polhode.ensembles.sweep.plan import Block, maker
-from polhode.ensembles.sweep.processes import Processes
 from polhode.ensembles.sweep.store import Folder, SweepStore
+from polhode.ensembles.sweep.workers import Processes
 
 SCENARIO = """\
 method = "v2/mr"
@@ -98,7 +98,7 @@ def handing_out(store: SweepStore) -> dict[str, float]:
         import distributed
     except ImportError:
         return found
-    from polhode.ensembles.sweep import cluster as engine
+    from polhode.ensembles.sweep import workers as engine
 
     with distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as there:
         cluster = engine.Cluster(there.scheduler_address)

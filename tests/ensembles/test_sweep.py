@@ -27,7 +27,7 @@ from polhode import cli, durable
 from polhode.durable import PARTIAL
 from polhode.ensembles import designs
 from polhode.ensembles.designs import strata
-from polhode.ensembles.sweep import call, plan, processes, work
+from polhode.ensembles.sweep import call, plan, work, workers
 from polhode.ensembles.sweep.picture import picture
 from polhode.ensembles.sweep.plan import Design
 from polhode.ensembles.sweep.store import Folder, SweepStore
@@ -517,7 +517,7 @@ chunk = 2
 def test_a_member_that_kills_its_worker_is_given_up(study, monkeypatch):
     Path("deadly.py").write_text(DEADLY) if study(USER) else None
     monkeypatch.setenv("POLHODE_DEADLY", "1")
-    monkeypatch.setattr(processes, "MOST_DEATHS", 2)
+    monkeypatch.setattr(workers, "MOST_DEATHS", 2)
     ds = ph.sweep("study.toml", workers=2, allow_code=True)
     assert ds.status.values.tolist() == [0, 0, 7, 0]
     assert ds.failure.values[2] == "2 worker processes ended at this member, the last one by exit code 9"
@@ -607,7 +607,7 @@ def test_a_cluster_changes_no_bit(study):
 
 def test_a_scheduler_that_is_not_there(study, monkeypatch):
     pytest.importorskip("distributed")
-    from polhode.ensembles.sweep import cluster
+    from polhode.ensembles.sweep import workers as cluster
 
     monkeypatch.setattr(
         cluster.Cluster, "_connect", lambda self, patience, real=cluster.Cluster._connect: real(self, 0.0)
@@ -637,7 +637,7 @@ def test_a_member_that_kills_workers_of_a_cluster_is_given_up(study, monkeypatch
     study(USER)
     Path("deadly.py").write_text(DEADLY)
     monkeypatch.setenv("POLHODE_DEADLY", "1")
-    monkeypatch.setattr(processes, "MOST_DEATHS", 2)  # of this process; workers have their own
+    monkeypatch.setattr(workers, "MOST_DEATHS", 2)  # of this process; workers have their own
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=":0") as there,

@@ -16,9 +16,9 @@ from polhode import errors
 from polhode.arguments import mapping, path as checked_path, truth, whole
 from polhode.display import SECONDS_BETWEEN_LINES, Display, Progress, duration, teller
 from polhode.ensembles.sweep.plan import Block, Plan, Study, kept_of, maker
-from polhode.ensembles.sweep.processes import Processes
 from polhode.ensembles.sweep.store import PLAN, Folder, SweepStore, open_store
 from polhode.ensembles.sweep.work import fill, task
+from polhode.ensembles.sweep.workers import Cluster, Processes
 from polhode.errors import FileProblem, Interrupted, InvalidInput, PolhodeError, answering, shown, warn
 from polhode.html import facts
 from polhode.lazy_packages import xr
@@ -139,8 +139,6 @@ def sweep(
             report = teller(None if progress is False else progress, "progress", "True or a function")
         engine: Any = workers
         if scheduler is not None:
-            from polhode.ensembles.sweep.cluster import Cluster
-
             engine = ended.enter_context(closing(Cluster(scheduler)))
         found = _found(study, folder, allow_code, workers if scheduler is None else engine.threads)
         _carry_out(found, parts, allow_code, engine, report)
