@@ -386,15 +386,6 @@ def circle(radius: Length, period: Time, phase: Angle = 0.0, normal: Vector = (0
         rad, at time 0, from the ascending node on z = 0, or from x.
     normal : array_like (3,)
         Normal of its plane, any length.
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument that is wrong.
     """
     size = number(radius, "radius of circle", "m", positive=True)
     turn = number(period, "period of circle", "s")

@@ -12,21 +12,8 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from polhode.arguments import UNKNOWN, Array, array, in_unit, number, unit_vector, vector
+from polhode.arguments import UNKNOWN, Array, array, in_unit, number, unit_vector, vector, words
 from polhode.arguments.recorded import called, each_made, plain
-from polhode.arguments.words import (
-    Form,
-    Length,
-    Position,
-    Positions,
-    Rate,
-    Rows,
-    Time,
-    Times,
-    Unit,
-    Vector,
-    described_by,
-)
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import jit
 from polhode.loads import Load
@@ -100,12 +87,12 @@ class Device:
 
 @answering
 def thruster(
-    force: Annotated[Any, Form.NUMBER_OR_VECTOR, Unit("N")],
+    force: Annotated[Any, words.Form.NUMBER_OR_VECTOR, words.Unit("N")],
     *,
-    direction: Vector | None = None,
-    position: Position = (0.0, 0.0, 0.0),
-    start: Time | None = None,
-    stop: Time | None = None,
+    direction: words.Vector | None = None,
+    position: words.Position = (0.0, 0.0, 0.0),
+    start: words.Time | None = None,
+    stop: words.Time | None = None,
 ) -> Device:
     """A thruster fixed in the body, firing for start <= t < stop; steps are cut at both times.
 
@@ -154,10 +141,10 @@ def thruster(
 
 @answering
 def plate(
-    area: Annotated[float, Unit("m2")],
-    normal: Vector,
+    area: Annotated[float, words.Unit("m2")],
+    normal: words.Vector,
     *,
-    position: Position = (0.0, 0.0, 0.0),
+    position: words.Position = (0.0, 0.0, 0.0),
     drag_coefficient: float | None = None,
     specular: float | None = None,
     diffuse: float | None = None,
@@ -214,7 +201,7 @@ def plate(
 
 
 @answering
-def magnetic_dipole(moment: Annotated[Any, Form.VECTOR, Unit("A_m2")]) -> Device:
+def magnetic_dipole(moment: Annotated[Any, words.Form.VECTOR, words.Unit("A_m2")]) -> Device:
     """A magnetic moment fixed in the body of a spacecraft: a permanent magnet, or what its currents leave.
 
     Its torque is ``moment x B``, with B from ``magnetic_field``; the force on it, some 1e-11 N per A m^2
@@ -262,16 +249,16 @@ def devices_of(given: Any, make: Callable[..., Device], name: str) -> list[Devic
     return each_made(given, made, name, f"what polhode.systems.{make.__name__} makes")
 
 
-@described_by(drag)
+@words.described_by(drag)
 def atmosphere(
     *,
-    density: Annotated[float, Unit("kg_m3")] | None = None,
-    radius: Length | None = None,
-    scale: Length | None = None,
-    table: Rows | None = None,
+    density: Annotated[float, words.Unit("kg_m3")] | None = None,
+    radius: words.Length | None = None,
+    scale: words.Length | None = None,
+    table: words.Rows | None = None,
     air: AirByModel | None = None,
-    rotation: Rate | None = None,
-    axis: Vector = (0.0, 0.0, 1.0),
+    rotation: words.Rate | None = None,
+    axis: words.Vector = (0.0, 0.0, 1.0),
 ) -> Force:
     """Air that plates meet.
 
@@ -292,20 +279,20 @@ def atmosphere(
     )  # fmt: skip
 
 
-@described_by(radiation_pressure)
+@words.described_by(radiation_pressure)
 def sunlight(
-    pressure: Annotated[float, Unit("N_m2")],
+    pressure: Annotated[float, words.Unit("N_m2")],
     *,
-    direction: Vector | None = None,
-    position: Position | None = None,
-    times: Times | None = None,
-    positions: Positions | None = None,
+    direction: words.Vector | None = None,
+    position: words.Position | None = None,
+    times: words.Times | None = None,
+    positions: words.Positions | None = None,
     circle: Circle | None = None,
     ephemeris: Ephemerides | None = None,
-    distance: Length | None = None,
+    distance: words.Length | None = None,
     shadow: Literal["none", "cylinder", "cone"] = "none",
-    radius: Length | None = None,
-    sun_radius: Length | None = None,
+    radius: words.Length | None = None,
+    sun_radius: words.Length | None = None,
 ) -> Force:
     """Light that plates meet.
 

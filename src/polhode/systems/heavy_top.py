@@ -20,19 +20,7 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import cross, scale
-from polhode.arguments import truth
-from polhode.arguments.words import (
-    Acceleration,
-    Function,
-    Inertia,
-    Loads,
-    Mass,
-    Newtons,
-    Numbers,
-    Position,
-    States,
-    described_by,
-)  # fmt: skip
+from polhode.arguments import truth, words
 from polhode.bodies.body import Body
 from polhode.bodies.inertia import RELATIVE_TOLERANCE
 from polhode.bodies.inertia.fixed_points import STANDARD_GRAVITY, held_at_a_point, symmetry_axis
@@ -53,22 +41,22 @@ def top_series(part, t, k, u, bodies, parameters, out):
 
 
 @answering
-@described_by(given_of, free_body)
+@words.described_by(given_of, free_body)
 def heavy_top(
-    inertia: Inertia,
-    center_of_mass: Position | None = None,
-    weight: Newtons | None = None,
+    inertia: words.Inertia,
+    center_of_mass: words.Position | None = None,
+    weight: words.Newtons | None = None,
     *,
-    mass: Mass | None = None,
-    gravity: Acceleration = STANDARD_GRAVITY,
+    mass: words.Mass | None = None,
+    gravity: words.Acceleration = STANDARD_GRAVITY,
     inertia_about: Literal["fixed_point", "center_of_mass"] = "fixed_point",
-    torque: Function | None = None,
-    parameters: Numbers | None = None,
+    torque: words.Function | None = None,
+    parameters: words.Numbers | None = None,
     work: bool = True,
-    states: States | None = None,
+    states: words.States | None = None,
     controllers: Controllers = (),
     physical: bool = True,
-    loads: Loads = (),
+    loads: words.Loads = (),
 ) -> System:
     """A rigid body that rotates about a fixed point under its weight.
 

@@ -492,11 +492,6 @@ def on_lattice(
         standard deviation of sites, in units of the spacing
     seed : int
         of all random numbers; default 0, recorded
-
-    Raises
-    ------
-    InvalidInput
-        Another number of sites than of bodies, or a lattice larger than the box.
     """
     make = LATTICES[lattice]
     cell = len(make(1).state["position"])

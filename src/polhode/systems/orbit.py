@@ -28,19 +28,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from polhode.arguments import in_unit, number
+from polhode.arguments import in_unit, number, words
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import (
-    Forces,
-    Function,
-    GravitationalParameter,
-    Length,
-    Loads,
-    Masses,
-    Numbers,
-    States,
-    described_by,
-)
 from polhode.bodies.body import POINT, Body
 from polhode.errors import answering
 from polhode.loads import central
@@ -52,20 +41,20 @@ from polhode.systems.record import IDENTITY, System
 
 
 @answering
-@described_by(given_of)
+@words.described_by(given_of)
 def orbit(
-    mu: GravitationalParameter,
-    mass: Masses = 1.0,
-    forces: Forces = (),
-    surface: Length | None = None,
-    force: Function | None = None,
-    potential: Function | None = None,
-    parameters: Numbers | None = None,
+    mu: words.GravitationalParameter,
+    mass: words.Masses = 1.0,
+    forces: words.Forces = (),
+    surface: words.Length | None = None,
+    force: words.Function | None = None,
+    potential: words.Function | None = None,
+    parameters: words.Numbers | None = None,
     work: bool = True,
-    states: States | None = None,
+    states: words.States | None = None,
     controllers: Controllers = (),
-    reported_energy: Function | None = None,
-    loads: Loads = (),
+    reported_energy: words.Function | None = None,
+    loads: words.Loads = (),
 ) -> System:
     """A point mass, or several, that orbit a centre at the origin.
 

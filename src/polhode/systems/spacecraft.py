@@ -25,23 +25,8 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import to_matrix
-from polhode.arguments import in_unit, number, truth
+from polhode.arguments import in_unit, number, truth, words
 from polhode.arguments.recorded import plain, read_only
-from polhode.arguments.words import (
-    Forces,
-    Form,
-    Function,
-    GravitationalParameter,
-    Inertia,
-    Length,
-    ListOf,
-    Loads,
-    Numbers,
-    States,
-    TableOf,
-    Unit,
-    described_by,
-)
 from polhode.bodies.body import Body
 from polhode.bodies.inertia import KG_M2, MassProperties, inertias_of, mass_of, principal
 from polhode.bodies.wheels import control_moment_gyros, reaction_wheels
@@ -65,34 +50,34 @@ GRADIENT = of_centre()
 
 
 @answering
-@described_by(given_of, rotors_of)
+@words.described_by(given_of, rotors_of)
 def spacecraft(
-    inertia: Inertia,
-    mu: GravitationalParameter,
-    mass: Annotated[Any, Form.NUMBER, Unit("kg")] | None = None,
+    inertia: words.Inertia,
+    mu: words.GravitationalParameter,
+    mass: Annotated[Any, words.Form.NUMBER, words.Unit("kg")] | None = None,
     gravity_gradient: bool = True,
-    forces: Forces = (),
-    thrusters: Annotated[Sequence[Any], ListOf(devices.thruster)] = (),
-    plates: Annotated[Sequence[Any], ListOf(devices.plate)] = (),
-    atmosphere: Annotated[Mapping[str, Any], TableOf(devices.atmosphere)] | None = None,
-    sunlight: Annotated[Mapping[str, Any], TableOf(devices.sunlight)] | None = None,
-    torque: Function | None = None,
-    force: Function | None = None,
-    load: Function | None = None,
-    potential: Function | None = None,
-    parameters: Numbers | None = None,
-    surface: Length | None = None,
-    states: States | None = None,
-    wheels: Annotated[Mapping[str, Any], TableOf(reaction_wheels)] | None = None,
+    forces: words.Forces = (),
+    thrusters: Annotated[Sequence[Any], words.ListOf(devices.thruster)] = (),
+    plates: Annotated[Sequence[Any], words.ListOf(devices.plate)] = (),
+    atmosphere: Annotated[Mapping[str, Any], words.TableOf(devices.atmosphere)] | None = None,
+    sunlight: Annotated[Mapping[str, Any], words.TableOf(devices.sunlight)] | None = None,
+    torque: words.Function | None = None,
+    force: words.Function | None = None,
+    load: words.Function | None = None,
+    potential: words.Function | None = None,
+    parameters: words.Numbers | None = None,
+    surface: words.Length | None = None,
+    states: words.States | None = None,
+    wheels: Annotated[Mapping[str, Any], words.TableOf(reaction_wheels)] | None = None,
     controllers: Controllers = (),
-    magnetic_field: Annotated[Mapping[str, Any], TableOf(magnetic_field)] | None = None,
-    dipoles: Annotated[Sequence[Any], ListOf(devices.magnetic_dipole)] = (),
-    torquers: Annotated[Mapping[str, Any], TableOf(magnetic_torquers)] | None = None,
-    gyros: Annotated[Mapping[str, Any], TableOf(control_moment_gyros)] | None = None,
-    pulsed_thrusters: Annotated[Mapping[str, Any], TableOf(pulsed_thrusters)] | None = None,
+    magnetic_field: Annotated[Mapping[str, Any], words.TableOf(magnetic_field)] | None = None,
+    dipoles: Annotated[Sequence[Any], words.ListOf(devices.magnetic_dipole)] = (),
+    torquers: Annotated[Mapping[str, Any], words.TableOf(magnetic_torquers)] | None = None,
+    gyros: Annotated[Mapping[str, Any], words.TableOf(control_moment_gyros)] | None = None,
+    pulsed_thrusters: Annotated[Mapping[str, Any], words.TableOf(pulsed_thrusters)] | None = None,
     gradient_of_forces: bool = False,
-    reported_energy: Function | None = None,
-    loads: Loads = (),
+    reported_energy: words.Function | None = None,
+    loads: words.Loads = (),
 ) -> System:
     """A rigid body that orbits a centre at the origin, with orbit and attitude in one state.
 

@@ -9,26 +9,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from polhode import loads
-from polhode.arguments import choice, number, unit_vector, vector
+from polhode.arguments import choice, number, unit_vector, vector, words
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import (
-    Acceleration,
-    Angle,
-    Form,
-    GravitationalParameter,
-    Length,
-    Newtons,
-    Position,
-    Positions,
-    Rate,
-    Rows,
-    Speed,
-    Time,
-    Times,
-    Unit,
-    Vector,
-    described_by,
-)
 from polhode.errors import InvalidInput, answering
 from polhode.loads.gravity import harmonics, oblate, of_harmonics, tide_along, uniform_pull
 from polhode.loads.load import made
@@ -48,13 +30,13 @@ from polhode.systems.record import Switch
 @answering
 def zonal(
     *,
-    radius: Length,
+    radius: words.Length,
     J2: float = 0.0,
     J3: float = 0.0,
     J4: float = 0.0,
     J5: float = 0.0,
     J6: float = 0.0,
-    axis: Vector = (0.0, 0.0, 1.0),
+    axis: words.Vector = (0.0, 0.0, 1.0),
 ) -> Force:
     """Zonal gravity: the field of a centre that is symmetric about an axis but not spherical.
 
@@ -100,15 +82,15 @@ def zonal(
 
 
 @answering
-@described_by(harmonics)
+@words.described_by(harmonics)
 def gravity_field(
     field: str,
     *,
     degree: int | None = None,
     order: int | None = None,
-    rotation: Rate | None = None,
-    angle: Angle = 0.0,
-    axis: Vector = (0.0, 0.0, 1.0),
+    rotation: words.Rate | None = None,
+    angle: words.Angle = 0.0,
+    axis: words.Vector = (0.0, 0.0, 1.0),
     orientation: Orientation | None = None,
     digest: str = "",
 ) -> Force:
@@ -149,7 +131,7 @@ def gravity_field(
 
 @answering
 def uniform(
-    acceleration: Annotated[Any, Form.VECTOR, Unit("m_s2")],
+    acceleration: Annotated[Any, words.Form.VECTOR, words.Unit("m_s2")],
 ) -> Force:
     """A constant acceleration, such as sunlight from infinity without shadow.
 
@@ -174,13 +156,13 @@ def uniform(
 
 
 @answering
-@described_by(path)
+@words.described_by(path)
 def third_body(
-    mu: GravitationalParameter | None = None,
+    mu: words.GravitationalParameter | None = None,
     *,
-    position: Position | None = None,
-    times: Times | None = None,
-    positions: Positions | None = None,
+    position: words.Position | None = None,
+    times: words.Times | None = None,
+    positions: words.Positions | None = None,
     circle: Circle | None = None,
     ephemeris: Ephemerides | None = None,
 ) -> Force:
@@ -226,15 +208,15 @@ UNITS = {"kd": "1 / m", "coefficient": "m**2 / kg", "density": "kg / m**3", "rad
 @answering
 def drag(
     *,
-    kd: Annotated[float, Unit("per_m")] | None = None,
-    coefficient: Annotated[float, Unit("m2_kg")] | None = None,
-    density: Annotated[float, Unit("kg_m3")] | None = None,
-    radius: Length | None = None,
-    scale: Length | None = None,
-    table: Rows | None = None,
+    kd: Annotated[float, words.Unit("per_m")] | None = None,
+    coefficient: Annotated[float, words.Unit("m2_kg")] | None = None,
+    density: Annotated[float, words.Unit("kg_m3")] | None = None,
+    radius: words.Length | None = None,
+    scale: words.Length | None = None,
+    table: words.Rows | None = None,
     air: AirByModel | None = None,
-    rotation: Rate | None = None,
-    axis: Vector = (0.0, 0.0, 1.0),
+    rotation: words.Rate | None = None,
+    axis: words.Vector = (0.0, 0.0, 1.0),
 ) -> Force:
     """Quadratic drag ``-(1/2) (Cd A / m) rho(r) |u| u`` in an atmosphere that may co-rotate with the body.
 
@@ -315,20 +297,20 @@ def drag(
 
 
 @answering
-@described_by(path, sunlight)
+@words.described_by(path, sunlight)
 def radiation_pressure(
-    acceleration: Acceleration,
+    acceleration: words.Acceleration,
     *,
-    direction: Vector | None = None,
-    position: Position | None = None,
-    times: Times | None = None,
-    positions: Positions | None = None,
+    direction: words.Vector | None = None,
+    position: words.Position | None = None,
+    times: words.Times | None = None,
+    positions: words.Positions | None = None,
     circle: Circle | None = None,
     ephemeris: Ephemerides | None = None,
-    distance: Length | None = None,
+    distance: words.Length | None = None,
     shadow: Literal["none", "cylinder", "cone"] = "none",
-    radius: Length | None = None,
-    sun_radius: Length | None = None,
+    radius: words.Length | None = None,
+    sun_radius: words.Length | None = None,
 ) -> Force:
     """Pressure of sunlight, away from the Sun, with or without the shadow of the centre.
 
@@ -386,15 +368,15 @@ DIRECTIONS: dict[str, tuple[Callable[..., Any], str]] = {
 
 @answering
 def thrust(
-    acceleration: Acceleration | None = None,
+    acceleration: words.Acceleration | None = None,
     direction: Literal["inertial", "velocity", "radial"] = "inertial",
     *,
-    vector: Vector | None = None,
-    start: Time | None = None,
-    stop: Time | None = None,
-    force: Newtons | None = None,
-    specific_impulse: Time | None = None,
-    exhaust_velocity: Speed | None = None,
+    vector: words.Vector | None = None,
+    start: words.Time | None = None,
+    stop: words.Time | None = None,
+    force: words.Newtons | None = None,
+    specific_impulse: words.Time | None = None,
+    exhaust_velocity: words.Speed | None = None,
 ) -> Force:
     """Thrust for start <= t < stop: a constant acceleration, or a constant force that uses up mass.
 
@@ -470,10 +452,10 @@ def thrust(
 
 
 @answering
-@described_by(loads.impulse)
+@words.described_by(loads.impulse)
 def impulse(
-    time: Time,
-    delta_v: Annotated[Any, Form.NUMBER_OR_VECTOR, Unit("m_s")],
+    time: words.Time,
+    delta_v: Annotated[Any, words.Form.NUMBER_OR_VECTOR, words.Unit("m_s")],
     frame: Literal["inertial", "rtn", "velocity"] = "inertial",
 ) -> Force:
     """An instantaneous change of velocity at exactly this time, between two steps.

@@ -218,14 +218,7 @@ class Force:
         return function
 
     def tried(self) -> None:
-        """Call its functions in plain Python at some place, to find mistakes before they are compiled; not polhode's.
-
-        Raises
-        ------
-        InvalidInput
-            A function raises (arithmetic aside, as the place is not the user's), returns no numbers, or does not find
-            its numbers behind ``p[at]``.
-        """
+        """Call its functions in plain Python at some place, to find mistakes before they are compiled."""
         for name, count in (("acceleration", 3), ("potential", 1), ("potential_rate", 1)):
             function = getattr(self, name)
             if function is not None:
