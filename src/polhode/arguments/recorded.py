@@ -32,7 +32,7 @@ def made_by(make: Callable[..., Any], kind: type, given: Any, name: str, maker: 
         raise InvalidInput(f"{name} must be made by polhode.{maker}, or be a mapping of its arguments, not "
                            f"{shown(given)}")  # fmt: skip
     try:
-        return given if isinstance(given, kind) else called(make, given)
+        return called(make, given) if isinstance(given, Mapping) else given
     except InvalidInput as refused:
         raise InvalidInput(f"{name}: {refused}") from None
 

@@ -187,8 +187,8 @@ def described_by(*others: Callable[..., Any]) -> Callable[[Built], Built]:
 
     def described(function: Built) -> Built:
         text, order = inspect.getdoc(function) or "", [*inspect.signature(function).parameters]
-        every = dict[tuple[str, ...], str]()
-        for one in (function, *others):
+        every, all_of_them = dict[tuple[str, ...], str](), tuple[Callable[..., Any], ...]((function, *others))
+        for one in all_of_them:
             left = {*order}.difference(*every)
             every |= {names: paragraph for names, paragraph in paragraphs(one).items() if left.issuperset(names)}
         whole = "\n".join(every[names] for names in sorted(every, key=lambda names: order.index(names[0])))

@@ -35,7 +35,7 @@ class Body:
     pin: tuple[float, ...] = (0.0, 0.0, 0.0)  # the place in space where it is pinned
 
     @property
-    def rotors(self) -> dict[str, Wheels | Gyros]:
+    def rotors(self) -> dict[str, Any]:
         """The rotors in it, by the arguments that they are."""
         both = {"wheels": self.wheels, "gyros": self.gyros}
         return {name: one for name, one in both.items() if one is not None}

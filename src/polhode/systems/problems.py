@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import pi, sqrt
 from typing import Any
 
@@ -41,17 +42,9 @@ class ReadyMade:
     t_end: float
 
 
-def _lagrange() -> System:
-    return heavy_top(inertia=(5.0, 5.0, 1.0), center_of_mass=(0.0, 0.0, 1.0), weight=20.0)
-
-
-def _carson() -> System:
-    return orbit(mu=3200.9998)  # [carson2005, table 1], in km, s, kg
-
-
-def _box() -> System:
-    return free_body((5.2988, 1.1775, 4.3568))  # [holzinger2021, 7.1]
-
+lagrange = partial(heavy_top, inertia=(5.0, 5.0, 1.0), center_of_mass=(0.0, 0.0, 1.0), weight=20.0)
+carson = partial(orbit, mu=3200.9998)  # [carson2005, table 1], in km, s, kg
+box = partial(free_body, (5.2988, 1.1775, 4.3568))  # [holzinger2021, 7.1]
 
 PROBLEMS: dict[str, ReadyMade] = {
     "krysl_free_body": ReadyMade(
@@ -60,11 +53,11 @@ PROBLEMS: dict[str, ReadyMade] = {
         {"angular_velocity": (0.45549, 0.82623, 0.03476)}, 0.125, 100.0,
     ),
     "krysl_slow_top": ReadyMade(
-        "Slow Lagrangian top", "krysl2006", _lagrange,
+        "Slow Lagrangian top", "krysl2006", lagrange,
         {"rotation_vector": (0.05, 0.0, 0.0), "angular_velocity": (0.0, 0.0, 5.0)}, 0.0125, 20.0,
     ),
     "krysl_fast_top": ReadyMade(
-        "Fast Lagrangian top", "krysl2006", _lagrange,
+        "Fast Lagrangian top", "krysl2006", lagrange,
         {"rotation_vector": (0.3, 0.0, 0.0), "angular_velocity": (0.0, 0.0, 50.0)}, 0.0025, 20.0,
     ),
     "asymmetric_top": ReadyMade(
@@ -97,15 +90,15 @@ PROBLEMS: dict[str, ReadyMade] = {
         {"angular_momentum": (0.0, 0.6, -0.8)}, 0.01, 40.0,
     ),
     "holzinger_box": ReadyMade(
-        "Torque-free box spinning fast about its middle axis, nearly", "holzinger2021", _box,
+        "Torque-free box spinning fast about its middle axis, nearly", "holzinger2021", box,
         {"angular_velocity": (0.01, 0.0, 100.0)}, 1e-3, 1.0,
     ),
     "holzinger_box_vector": ReadyMade(
-        "Torque-free box, rotation vector past zero, epsilon = 1", "holzinger2021", _box,
+        "Torque-free box, rotation vector past zero, epsilon = 1", "holzinger2021", box,
         {"rotation_vector": (0.0, -pi / 2, 0.0), "angular_velocity": (0.0, 2 * pi, 2 * pi)}, 2.0**-7, 0.5,
     ),
     "holzinger_box_angles": ReadyMade(
-        "Torque-free box past gimbal lock, epsilon = 0.1", "holzinger2021", _box,
+        "Torque-free box past gimbal lock, epsilon = 0.1", "holzinger2021", box,
         {"angular_velocity": (0.0, pi, 0.1 * pi)}, 2.0**-7, 1.0,
     ),
     "holzinger_top": ReadyMade(
@@ -117,11 +110,11 @@ PROBLEMS: dict[str, ReadyMade] = {
     ),
     # The paper gives no step; this one reproduces its figures.
     "carson_circular": ReadyMade(
-        "Circular orbit, clockwise, in km and s", "carson2005", _carson,
+        "Circular orbit, clockwise, in km and s", "carson2005", carson,
         {"position": (0.0, 1664.029, 0.0), "momentum": (1.386955, 0.0, 0.0)}, 10.0, 86400.0,
     ),
     "carson_elliptic": ReadyMade(
-        "Orbit of eccentricity 1/4 from its periapsis, clockwise, in km and s", "carson2005", _carson,
+        "Orbit of eccentricity 1/4 from its periapsis, clockwise, in km and s", "carson2005", carson,
         {"position": (0.0, 1664.029, 0.0), "momentum": (1.550663, 0.0, 0.0)}, 10.0, 86400.0,
     ),
 }  # fmt: skip
