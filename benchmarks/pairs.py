@@ -28,7 +28,7 @@ import polhode as ph
 from polhode.kernel import jit, layout as L, neighbours
 from polhode.kernel.signatures import A1, LOADS, i8, types
 from polhode.runs.initial_state import start_state
-from polhode.runs.thread_pool import ThreadPool
+from polhode.runs.integrator import ThreadPool
 
 DENSITY, CUTOFF, SKIN = 0.8, 3.0, 0.36
 STEPS = 200

@@ -416,7 +416,7 @@ def test_helpers_go_when_a_run_fails_or_is_interrupted(liquid):
 
 
 def test_helpers_are_there_while_a_run_goes_on_and_no_more_than_slices(liquid):
-    from polhode.runs.thread_pool import ThreadPool
+    from polhode.runs.integrator import ThreadPool
 
     system = ph.dipoles(200, **LIQUID)
     parameters = system.with_memory

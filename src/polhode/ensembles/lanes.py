@@ -41,10 +41,10 @@ from polhode.methods.record import CompiledMethod
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.series_lanes import SeriesOfLanes
 from polhode.runs.integrator import aligned, flags, lengths_of
-from polhode.runs.legs import in_legs
 from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
 from polhode.runs.tangent.engine import by_series, loads_of_steps, series_of
+from polhode.runs.tangent.passage import in_legs
 from polhode.systems import System
 from polhode.systems.sampling import loads_for_programs, untraced
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from threading import Thread
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,9 +15,10 @@ from polhode.capabilities import in_order, listed, refusal
 from polhode.errors import InvalidInput
 from polhode.flows.sums import COMPENSATION
 from polhode.kernel import drive, jit, layout as L
-from polhode.kernel.signatures import EVENT, LOADS
+from polhode.kernel.neighbours import NOW_AT, SLICES, TEAM
+from polhode.kernel.signatures import EVENT, LOADS, SERVE
+from polhode.kernel.work_sharing import CONTROL, STOP
 from polhode.methods import CompiledMethod, MethodSpec, tableau, tableau_names
-from polhode.runs.thread_pool import ThreadPool
 from polhode.systems import SYSTEMS, System
 from polhode.systems.loads_roles import compiled_between
 from polhode.systems.registry import provided_by
@@ -120,6 +123,51 @@ class RowArrays(NamedTuple):
     sizes: Any
     states: Any
     counts: Any
+
+
+class ThreadPool:
+    """Further threads for the loads of a system, at work within ``with thread_pool:``.
+
+    Results do not depend on how many there are. Where a system's loads are not shared, or nothing is compiled, the
+    thread of the run works alone; there are never more threads than slices of work.
+    """
+
+    def __init__(self, serve: Callable[..., Any] | None, parameters: Any, threads: int) -> None:
+        self.helpers, self.at_work = 0, list[Thread]()
+        if serve is not None and threads > 1 and not jit.disabled():
+            self.helpers = min(threads, int(parameters[SLICES])) - 1
+        if self.helpers:
+            self.parameters, self.control_at = parameters, int(parameters[NOW_AT]) + TEAM
+            self.control = np.zeros(CONTROL, dtype=np.int64)
+            self.serve = jit.compile_kernel(serve, SERVE, thorough=True)  # type: ignore[no-untyped-call]
+
+    def _help(self) -> None:
+        self.serve(self.control.ctypes.data)  # a bound method: the memory stays while somebody looks at it
+
+    def __enter__(self) -> ThreadPool:
+        if self.helpers:
+            self.control[:] = 0
+            self.at_work = [Thread(target=self._help, name="polhode", daemon=True) for _ in range(self.helpers)]
+            try:
+                for thread in self.at_work:
+                    thread.start()
+            except BaseException:
+                self._dismiss()
+                raise
+            self.parameters[self.control_at] = self.control.ctypes.data
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.helpers:
+            self.parameters[self.control_at] = 0.0
+            self._dismiss()
+
+    def _dismiss(self) -> None:
+        self.control[STOP] = 1
+        for thread in self.at_work:
+            if thread.ident is not None:
+                thread.join()
+        self.at_work = []
 
 
 class Integrator:

@@ -19,8 +19,7 @@ import numpy as np
 
 from polhode.errors import FileProblem, unknown_name
 from polhode.lazy_packages import xr
-from polhode.runs.store import TRAJECTORY, LiveStore, Store
-from polhode.runs.store_parts import in_use
+from polhode.runs.store import TRAJECTORY, LiveStore, Store, in_use
 from polhode.trajectory.files import CHECKPOINT
 
 SHOWN = ("position", "attitude", "angular_velocity", "energy_error", "iterations")

@@ -30,6 +30,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +40,16 @@ from polhode import lazy, reading
 from polhode.arguments import number, path as checked_path
 from polhode.durable import Unsynced, write_durably
 from polhode.errors import FileProblem, InvalidInput, NotFinite, OtherMachineWarning, PolhodeError, shown
+from polhode.kernel import jit
 from polhode.kernel.interrupts import held
 from polhode.lazy_packages import xr
 from polhode.runs import streamed
+from polhode.runs.event_detection import Found
 from polhode.runs.request import Request
 from polhode.runs.result import finish
 from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
-from polhode.runs.store_parts import RowsOnDisk, here, packed, unpacked
 from polhode.trajectory import foreign
 from polhode.trajectory.files import CHECKPOINT, is_store, zarr_store
 from polhode.trajectory.growing import encoded, opened
@@ -92,6 +94,88 @@ def _sealed(body: Mapping[str, Any]) -> str:
 
 LOOKS, LOOK_SECONDS = 5, 0.02
 """How often, and in which distance, it is tried to own a folder."""
+
+
+def here() -> dict[str, Any]:
+    """What the last bits of a number may depend on: versions, and the processor that code is compiled for."""
+    from llvmlite.binding import get_host_cpu_name
+
+    found: dict[str, Any] = {name: version(name) for name in ("polhode", "numba", "numpy")}
+    return found | {"processor": get_host_cpu_name(), "compiled": not jit.disabled()}
+
+
+def in_use(folder: Path) -> bool:
+    """Whether a process writes to a store at present; False where a file system has no locks."""
+    try:
+        import fcntl
+
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)  # a pipe would wait for its writer
+    except (ImportError, OSError):
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+
+
+def hexed(array: Any) -> list[str]:
+    return [x.hex() for x in array.tolist()]
+
+
+def numbers(texts: list[str]) -> Any:
+    return np.array([float.fromhex(text) for text in texts])
+
+
+def packed(snapshot: Mapping[str, Any], found: list[Found]) -> dict[str, Any]:
+    """A snapshot of a run in JSON's types."""
+    events = [
+        {
+            "time": event.time.hex(),
+            "kind": event.kind,
+            "state": hexed(event.state),
+            "before": None if event.before is None else hexed(event.before),
+            "work": event.work.hex(),
+        }
+        for event in found[: snapshot["found"]]
+    ]
+    memory = {name: hexed(array) for name, array in snapshot["memory"].items()}
+    return {**snapshot, "found": events, "memory": memory}
+
+
+def unpacked(state: Mapping[str, Any]) -> tuple[dict[str, Any], list[Found]]:
+    """A snapshot and the events met before it."""
+    found = [
+        Found(
+            float.fromhex(event["time"]),
+            event["kind"],
+            numbers(event["state"]),
+            None if event["before"] is None else numbers(event["before"]),
+            float.fromhex(event["work"]),
+        )
+        for event in state["found"]
+    ]
+    memory = {name: numbers(texts) for name, texts in state["memory"].items()}
+    return {**state, "found": len(found), "memory": memory}, found
+
+
+class RowsOnDisk:
+    """Rows of an array on disk, read when they are asked for."""
+
+    def __init__(self, array: Any, count: int) -> None:
+        self.array, self.count = array, count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, which: Any) -> Any:
+        if np.ndim(which):
+            return np.array([self.array[int(k)] for k in which])
+        return self.array[int(which)]
 
 
 # ------------------------------------------------------------------ the store

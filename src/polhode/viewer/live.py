@@ -174,7 +174,7 @@ def widget_class() -> Any:
 def _so_far(store: Path) -> tuple[bool, Any]:
     """Whether a run writes to a store, and the rows that it has shown; None before there are any."""
     from polhode.runs.resume import load
-    from polhode.runs.store_parts import in_use
+    from polhode.runs.store import in_use
 
     if not is_store(store):
         return False, None

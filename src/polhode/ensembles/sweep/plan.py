@@ -31,7 +31,7 @@ from polhode.errors import FileProblem, Interrupted, InvalidInput, PolhodeError,
 from polhode.lazy_packages import xr
 from polhode.runs.scenario import Scenario, read_scenario, sweep_table
 from polhode.runs.scenario.tables import FUNCTION
-from polhode.runs.store_parts import here
+from polhode.runs.store import here
 
 WAYS = ("random", "latin_hypercube", "sobol")
 """Tables of a [sweep] from which is drawn."""

@@ -32,57 +32,42 @@ def deepest(text: str) -> int:
     return at
 
 
-_STRING = re.compile(
-    r'"""(?:\\.|[^\\])*?"""(?:"{0,2})|\'\'\'.*?\'\'\'(?:\'{0,2})|"(?:\\.|[^"\\])*"|\'[^\']*\'', re.DOTALL
-)
+_STRING = r'"""(?:\\.|[^\\])*?"""(?:"{0,2})|\'\'\'.*?\'\'\'(?:\'{0,2})|"(?:\\.|[^"\\])*"|\'[^\']*\''
+KEY, VALUE = (re.compile(f"{_STRING}|{bare}", re.DOTALL) for bare in ("[A-Za-z0-9_-]*", r"[^,\]}\n#]*"))
+BLANK, LINES, ENTRIES = (re.compile(rf"(?:[{blank}]|#[^\n]*)*") for blank in (r" \t\r", r" \t\r\n", r" \t\r\n,"))
+DOT, EQUALS, OPEN, CLOSE = map(re.compile, (r"\.?", "=", r"\[*", r"\]*"))
 
 
 class _Locator:
+    """Reads a text once, and notes where keys begin."""
+
     def __init__(self, text: str) -> None:
-        self.text, self.at, self.line = text, 0, 1
+        self.text, self.at, self.line, table = text, 0, 1, ()  # type: str, int, int, Key
         self.lines: dict[Key, int] = {}
         self.lists: dict[Key, int] = {}
-        table: Key = ()
-        while self.skip("\n"):
-            if self.here("["):
-                table = self.header()
-            else:
-                self.pair(table)
+        self.take(LINES)
+        while self.at < len(text):
+            table = self.header() if text[self.at] == "[" else self.pair(table)
+            self.take(LINES)
 
-    def here(self, start: str) -> bool:
-        return self.text.startswith(start, self.at)
-
-    def step_over(self, count: int) -> str:
-        passed = self.text[self.at : self.at + count]
-        self.line += passed.count("\n")
-        self.at += count
-        return passed
-
-    def skip(self, also: str = "") -> bool:
-        """Pass blanks and comments; False at the end of the text."""
-        while self.at < len(self.text):
-            if self.here("#"):
-                end = self.text.find("\n", self.at)
-                self.step_over((end if end >= 0 else len(self.text)) - self.at)
-            elif self.text[self.at] in " \t\r" + also:
-                self.step_over(1)
-            else:
-                return True
-        return False
+    def take(self, pattern: re.Pattern[str]) -> str:
+        """What stands here of a pattern, which is passed."""
+        found = pattern.match(self.text, self.at)
+        assert found is not None
+        self.at = found.end()
+        self.line += found[0].count("\n")
+        return found[0]
 
     def header(self) -> Key:
-        many = self.here("[[")
-        line = self.line
-        self.step_over(2 if many else 1)
-        parts = self.key()
-        key: Key = ()
-        for depth, part in enumerate(parts):
+        line, many = self.line, self.take(OPEN) == "[["
+        parts, key = self.key(), ()  # type: tuple[str, ...], Key
+        for part in parts:
             key += (part,)
-            if many and depth == len(parts) - 1:
+            if many and len(key) - sum(isinstance(one, int) for one in key) == len(parts):
                 self.lists[key] = self.lists.get(key, -1) + 1
             if key in self.lists:
                 key += (self.lists[key],)
-        self.step_over(2 if many else 1)
+        self.take(CLOSE)
         self.note(key, line)
         return key
 
@@ -90,51 +75,37 @@ class _Locator:
         for length in range(1, len(key) + 1):
             self.lines.setdefault(key[:length], line)
 
-    def key(self) -> list[str]:
-        parts = []
-        while True:
-            self.skip()
-            if self.text[self.at] in "\"'":
-                parts.append(self.string()[1:-1])
-            else:
-                found = re.compile(r"[A-Za-z0-9_-]*").match(self.text, self.at)
-                assert found is not None
-                parts.append(self.step_over(len(found[0])))
-            self.skip()
-            if not self.here("."):
-                return parts
-            self.step_over(1)
+    def key(self) -> tuple[str, ...]:
+        parts, dot = [], "."
+        while dot:
+            self.take(BLANK)
+            part = self.take(KEY)
+            parts.append(part[1:-1] if part[:1] in ("'", '"') else part)
+            self.take(BLANK)
+            dot = self.take(DOT)
+        return tuple(parts)
 
-    def pair(self, table: Key) -> None:
-        line = self.line
-        key = (*table, *self.key())
+    def pair(self, table: Key) -> Key:
+        line, key = self.line, (*table, *self.key())
         self.note(key, line)
-        self.step_over(1)  # the sign =
+        self.take(EQUALS)
+        self.take(BLANK)
         self.value(key)
-
-    def string(self) -> str:
-        found = _STRING.match(self.text, self.at)
-        assert found is not None
-        return self.step_over(len(found[0]))
+        return table
 
     def value(self, key: Key) -> None:
-        self.skip()
-        if self.here('"') or self.here("'"):
-            self.string()
-        elif self.here("["):
-            self.step_over(1)
-            count = 0
-            while self.skip("\n,") and not self.here("]"):
+        opened, count = self.text[self.at], 0
+        if opened not in "[{":
+            self.take(VALUE)
+            return
+        self.at += 1
+        self.take(ENTRIES)
+        while self.text[self.at] not in "]}":
+            if opened == "{":
+                self.pair(key)
+            else:
                 self.note((*key, count), self.line)
                 self.value((*key, count))
-                count += 1
-            self.step_over(1)
-        elif self.here("{"):
-            self.step_over(1)
-            while self.skip("\n,") and not self.here("}"):
-                self.pair(key)
-            self.step_over(1)
-        else:
-            found = re.compile(r"[^,\]}\n#]*").match(self.text, self.at)
-            assert found is not None
-            self.step_over(len(found[0]))
+            count += 1
+            self.take(ENTRIES)
+        self.at += 1
