@@ -324,7 +324,7 @@ def _rate_of_loads(engine: TangentEngine, kind: Kind, states: Array) -> float:
     """The rate, the root of angular acceleration, that the torques at the start of the first member lead to."""
     h = 1e-3
     marched = engine.march(
-        states[:1].copy(), np.zeros((1, engine.width, engine.directions)), Schedule.one(0.0, h, h),
+        states[:1].copy(), np.zeros((1, engine.width, engine.directions)), Schedule.one(0.0, h),
         constants=_constants(kind, 0, 1),
     )  # fmt: skip
     N = engine.system.N

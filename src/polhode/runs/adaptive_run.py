@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from math import copysign, inf
 from typing import Any, cast
 
@@ -11,7 +11,6 @@ import numpy as np
 from polhode.arguments import Array
 from polhode.errors import PolhodeError, StepFailed, StepTooSmall
 from polhode.kernel import layout as L
-from polhode.runs.event_detection import Found
 from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
@@ -24,25 +23,19 @@ class AdaptiveRun(Run):
     """A run whose steps are chosen by their estimated error; all they depend on is in the course of the bench."""
 
     adaptive = True
+    remembered = ("edge",)
 
     def set_out(self) -> None:
         asked = self.request.steps
         assert isinstance(asked, Tolerance)
-        self.asked, self.total, self.end = asked, None, self.final
-        self.h = copysign(1.0, self.end - self.t0)
+        self.asked, self.total = asked, None
+        self.h = copysign(1.0, self.final - self.t0)
         self.integrator.adapt(self.t0, asked.rtol, cast(float, asked.atol), self.h * (asked.first_step or 0.0))
         self.edge: tuple[float, int, float] | None = None  # where a step is to end, at an event: time, number, side
 
     @property
     def memory(self) -> dict[str, Any]:
         return super().memory | {"course": self.integrator.controller_state}
-
-    def snapshot(self) -> dict[str, Any]:
-        return super().snapshot() | {"edge": self.edge}
-
-    def restore(self, kept: Mapping[str, Any], found: Sequence[Found]) -> None:
-        super().restore(kept, found)
-        self.edge = kept["edge"] and tuple(kept["edge"])
 
     def check(self, kept: Mapping[str, Any]) -> None:
         super().check(kept)
@@ -62,13 +55,9 @@ class AdaptiveRun(Run):
     @property
     def limits(self) -> tuple[float, float]:
         """The longest and the shortest step there may be."""
-        span = abs(self.end - self.t0)
+        span = abs(self.final - self.t0)
         most = span / 10.0 if self.integrator.prepared.controller == "ode45" else inf
         return self.asked.max_step or most, SHORTEST * span
-
-    @property
-    def share(self) -> float:
-        return (self.now - self.t0) / (self.end - self.t0) if self.end != self.t0 else 1.0
 
     @property
     def last(self) -> float:
@@ -85,9 +74,6 @@ class AdaptiveRun(Run):
                 "step_largest": float(controller_state[L.LARGEST]),
             }
         return told
-
-    def number(self, t: float) -> int:
-        return -1
 
     def advice(self, h: float) -> str:
         return f"loosen rtol: steps down to {abs(h):.2g} were tried"
@@ -107,12 +93,12 @@ class AdaptiveRun(Run):
             record.add(self.t0, self.start, 0)
             self.show(record)
         if samples is not None:  # times may be past the end by round-off
-            every, wanted = 0, np.clip(samples, min(self.t0, self.end), max(self.t0, self.end))
-        while not (self.resumed and self.now == self.end):
+            every, wanted = 0, np.clip(samples, min(self.t0, self.final), max(self.t0, self.final))
+        while not (self.resumed and self.now == self.final):
             tried = int(controller_state[L.ACCEPTED] + controller_state[L.REJECTED])
             count = min(self.slice, most - tried, record.steps(0, every) if every else most)
             times, sizes, rows, iterations = record.room(count // every + 1 if every else 0)
-            target = self.edge[0] if self.edge else self.breaks[0] if self.breaks else self.end
+            target = self.edge[0] if self.edge else self.breaks[0] if self.breaks else self.final
             status, problem, elapsed, kept = self.take_slice(
                 integrator.march_adaptive, count, every, target, wanted, times, sizes, rows, iterations,
                 longest=longest, shortest=shortest,
@@ -129,18 +115,18 @@ class AdaptiveRun(Run):
             elif status != L.OK:
                 h = self.step_info[L.NEXT_TIME] - self.now
                 if not h * self.h > 0.0:  # it was not in a step but in the choice of the first one
-                    h = 1e-3 * (self.end - self.t0)
+                    h = 1e-3 * (self.final - self.t0)
                 raise self.failure(status, self.done, self.y, self.now, h, self.y.copy(), problem)
             if self.now == target and status in (L.OK, L.CROSSED):
                 self.land(self.edge, record)
                 self.edge = None
             between_slices()
-            if self.now == self.end:
+            if self.now == self.final:
                 return
             now = int(controller_state[L.ACCEPTED] + controller_state[L.REJECTED])
             if now >= most:
                 raise StepFailed(
-                    f"{most} steps were tried and the run is only at t = {self.now:g} of {self.end:g}; raise "
+                    f"{most} steps were tried and the run is only at t = {self.now:g} of {self.final:g}; raise "
                     "max_steps, or loosen rtol", step=self.done, time=self.now,
                 )  # fmt: skip
             if now - tried >= count:  # else an event or a break has cut it short

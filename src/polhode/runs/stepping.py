@@ -70,6 +70,8 @@ class Run:
 
     adaptive = False
     time_transformed_run = False
+    remembered: tuple[str, ...] = ()
+    """Attributes beside arrays on which the rest of the run depends."""
 
     def __init__(self, request: Request) -> None:
         import xarray  # noqa: F401  before the first step: Ctrl-C must not find it half imported when the run is over
@@ -151,7 +153,9 @@ class Run:
     @property
     def share(self) -> float:
         """Part of the span that is done."""
-        return float(self.done / self.total) if self.total else 1.0
+        if self.total is not None:
+            return self.done / self.total if self.total else 1.0
+        return (self.now - self.t0) / (self.final - self.t0) if self.final != self.t0 else 1.0
 
     @property
     def last(self) -> float:
@@ -164,8 +168,8 @@ class Run:
         return {"step": abs(self.h), "steps": self.done}
 
     def number(self, t: float) -> int:
-        """Number of the step that begins at a time."""
-        return round(float((t - self.t0) / self.h))
+        """Number of the step that begins at a time; -1 where that does not follow."""
+        return -1 if self.adaptive or self.time_transformed_run else round(float((t - self.t0) / self.h))
 
     def advice(self, h: float) -> str:
         """What may help where a step of h failed."""
@@ -232,6 +236,7 @@ class Run:
             "breaks": list(self.breaks),
             "found": len(self.event_detection.found),
             "memory": {name: array.copy() for name, array in self.memory.items()},
+            **{name: getattr(self, name) for name in self.remembered},
         }
 
     def restore(self, kept: Mapping[str, Any], found: Sequence[Found]) -> None:
@@ -252,6 +257,8 @@ class Run:
             self.event_detection.flag()
         self.event_detection.found[:] = found
         self.show_times()
+        for name in self.remembered:
+            setattr(self, name, tuple(kept[name]) if isinstance(kept[name], list) else kept[name])
         self.integrator.left_at = self.march_mark if kept["follows"] else None
         self.resumed = True
 

@@ -6,7 +6,7 @@ nominal size is found by a search; such side steps leave the others as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any
 
@@ -14,7 +14,6 @@ import numpy as np
 
 from polhode.errors import InvalidInput, PolhodeError, StepFailed, StepTooLarge
 from polhode.kernel import layout as L
-from polhode.runs.event_detection import Found
 from polhode.runs.rows import Record
 from polhode.runs.stepping import Run, tried
 
@@ -30,6 +29,7 @@ class TimeTransformedRun(Run):
     """
 
     time_transformed_run = True
+    remembered = ("ahead", "taken")
 
     def set_out(self) -> None:
         super().set_out()
@@ -40,7 +40,6 @@ class TimeTransformedRun(Run):
                 "not undo one that is cut; take steps of one size or a tolerance, or leave these out"
             )
         self.start = self.y.copy()
-        self.end = self.final
         self.time_at = int(self.step_info[L.TIME_AT])
         self.ahead = False
         self.taken = 0.0
@@ -49,13 +48,6 @@ class TimeTransformedRun(Run):
     def memory(self) -> dict[str, Any]:
         return super().memory | {"kept": self.integrator.kept, "extremes": self.integrator.extremes}
 
-    def snapshot(self) -> dict[str, Any]:
-        return super().snapshot() | {"ahead": self.ahead, "taken": self.taken}
-
-    def restore(self, kept: Mapping[str, Any], found: Sequence[Found]) -> None:
-        super().restore(kept, found)
-        self.ahead, self.taken = kept["ahead"], kept["taken"]
-
     @property
     def march_mark(self) -> Any:
         return "time-transformed"
@@ -63,12 +55,6 @@ class TimeTransformedRun(Run):
     @property
     def now(self) -> float:
         return float((self.integrator.kept if self.ahead else self.y)[self.time_at])
-
-    @property
-    def share(self) -> float:
-        if self.total is not None:
-            return super().share
-        return (self.now - self.t0) / (self.end - self.t0) if self.end != self.t0 else 1.0
 
     @property
     def last(self) -> float:
@@ -82,11 +68,8 @@ class TimeTransformedRun(Run):
             told |= {"step_smallest": min(smallest, self.taken), "step_largest": max(largest, self.taken)}
         return told
 
-    def number(self, t: float) -> int:
-        return -1
-
     def advice(self, h: float) -> str:
-        return f"take a smaller step than {abs(self.h):g}"
+        return self.finer
 
     def state(self) -> Any:
         return (self.integrator.kept if self.ahead else self.y).copy()
@@ -97,14 +80,14 @@ class TimeTransformedRun(Run):
                 record.add(self.t0, self.start, 0)
         else:
             for t in samples[record.count :]:
-                if (self.end - t) * self.h <= 0.0:
+                if (self.final - t) * self.h <= 0.0:
                     break
                 self.reach(t, 1, None, between_slices)
                 record.add(t, *self.aside(t), self.taken)
                 self.step_info[L.ROW_ITERATIONS] = 0.0
-        self.reach(self.end, every, record if samples is None else None, between_slices)
+        self.reach(self.final, every, record if samples is None else None, between_slices)
         if self.total is None and self.ahead:
-            self.y[:], _ = self.aside(self.end)
+            self.y[:], _ = self.aside(self.final)
             self.ahead, self.done = False, self.done + 1
             between_slices()
         if samples is not None:

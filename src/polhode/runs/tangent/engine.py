@@ -55,9 +55,18 @@ class Schedule:
         return cls(t0 + k * h, np.full(n, h), t0 + (k + 1) * h)
 
     @classmethod
-    def one(cls, t: float, h: float, end: float) -> Schedule:
+    def one(cls, t: float, end: float) -> Schedule:
         """One step."""
-        return cls(np.array([t]), np.array([h]), np.array([end]))
+        return cls(np.array([t]), np.array([end - t]), np.array([end]))
+
+    @classmethod
+    def between(cls, ends: Array) -> Schedule:
+        """Steps from each time to the next."""
+        return cls(ends[:-1], np.diff(ends), ends[1:])
+
+    def part(self, first: int, last: int) -> Schedule:
+        """Some of the steps."""
+        return Schedule(self.begins[first:last], self.sizes[first:last], self.ends[first:last])
 
 
 @dataclass(frozen=True, eq=False)

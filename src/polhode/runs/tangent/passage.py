@@ -154,9 +154,9 @@ class Passage:
                 continue
             t, goal = float(run.time(done)), float(run.time(done + 1))
             for cut in popped(done, True):
-                yield t, Schedule.one(t, cut.time - t, cut.time), (cut,), True
+                yield t, Schedule.one(t, cut.time), (cut,), True
                 t = cut.time
-            yield t, Schedule.one(t, goal - t, goal), popped(done + 1, False), False
+            yield t, Schedule.one(t, goal), popped(done + 1, False), False
             done += 1
 
     def _step_of(self, cut: Cut) -> tuple[int, bool]:
@@ -177,15 +177,9 @@ class Passage:
         ends, done = self.ends, 0
         for cut in sorted(self.cuts, key=lambda cut: cut.time * self.direction):
             stop = max(done, int(np.argmin(np.abs(ends - cut.time))))
-            yield float(ends[done]), self._steps(done, stop), (cut,), True
+            yield float(ends[done]), Schedule.between(ends[done : stop + 1]), (cut,), True
             done = stop
-        yield float(ends[done]), self._steps(done, len(ends) - 1), (), False
-
-    def _steps(self, first: int, last: int) -> Schedule:
-        """Some of the steps that a tolerance chose."""
-        assert self.ends is not None
-        ends = self.ends[first : last + 1]
-        return Schedule(ends[:-1], np.diff(ends), ends[1:])
+        yield float(ends[done]), Schedule.between(ends[done:]), (), False
 
     # -------------------------------------------------------------- states and derivatives
     def march(
@@ -274,8 +268,7 @@ class _Taking:
                 state, change = self.taken_to(state, change, done, k)
             done, states[r], changes[r] = k, state, change
             if not there:
-                begin = float(leg.schedule.begins[k])
-                aside = self.taken(state, change, Schedule.one(begin, float(t) - begin, float(t)))
+                aside = self.taken(state, change, Schedule.one(float(leg.schedule.begins[k]), float(t)))
                 states[r], changes[r] = aside.states[0, -1], aside.derivatives[0, -1]
         if marched is not None:
             return marched.states[0, -1], marched.derivatives[0, -1]
@@ -288,8 +281,7 @@ class _Taking:
 
     def taken_to(self, state: Any, change: Any, first: int, last: int) -> tuple[Any, Any]:
         """State and derivatives after some of the steps."""
-        s = self.leg.schedule
-        marched = self.taken(state, change, Schedule(s.begins[first:last], s.sizes[first:last], s.ends[first:last]))
+        marched = self.taken(state, change, self.leg.schedule.part(first, last))
         return marched.states[0, -1], marched.derivatives[0, -1]
 
     def step_of(self, t: float) -> tuple[int, bool]:
@@ -320,8 +312,7 @@ class _Taking:
         self, state: Any, change: Any, end: float, by_begin: Any, by_size: Any, constants: Constants | None = None
     ) -> tuple[Any, Any]:
         """State and derivatives after one step whose begin and size vary; perhaps with other constants."""
-        engine, begin = self.passage.timed_engine(self.engine), self.leg.first
-        schedule = Schedule.one(begin, end - begin, end)
+        engine, schedule = self.passage.timed_engine(self.engine), Schedule.one(self.leg.first, end)
         marched = engine.march(state[None], change[None], schedule, constants=constants or self.constants,
                                moving=(by_begin[None], by_size[None]))  # fmt: skip
         check_steps(marched, schedule)
@@ -423,8 +414,7 @@ def _split(schedule: Schedule, first: bool, last: bool) -> Iterator[tuple[Schedu
         return
     edges = sorted({0, 1 if first else 0, n - 1 if last else n, n})
     for a, b in pairwise(edges):
-        part = Schedule(schedule.begins[a:b], schedule.sizes[a:b], schedule.ends[a:b])
-        yield part, (first and a == 0, last and b == n)
+        yield schedule.part(a, b), (first and a == 0, last and b == n)
 
 
 def _size(numbers: Any) -> float:

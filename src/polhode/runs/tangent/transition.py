@@ -73,8 +73,7 @@ class _Grid:
         """Steps of a range."""
         if self.ends is None:
             return Schedule.equal(self.t0, self.h, last - first, first)
-        ends = self.ends[first : last + 1]
-        return Schedule(ends[:-1], np.diff(ends), ends[1:])
+        return Schedule.between(self.ends[first : last + 1])
 
 
 def check_decided(columns: Columns) -> None:
@@ -203,8 +202,7 @@ class Transition:
                 (state, change), done = taken(grid.part(done, min(k, done + most))), min(k, done + most)
             shown, slopes = state, change
             if not ends_there:
-                begin = grid.end(k)
-                shown, slopes = taken(Schedule.one(begin, float(t) - begin, float(t)))
+                shown, slopes = taken(Schedule.one(grid.end(k), float(t)))
             states[r], changes[r] = engine.shown(shown, slopes, float(t), constants)
         return states, changes
 
