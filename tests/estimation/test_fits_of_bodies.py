@@ -320,3 +320,16 @@ def test_the_one_body_of_a_builder_is_called_body():
 def test_the_velocity_of_a_station_that_is_a_body_is_known():
     with pytest.raises(InvalidInput, match=r"the station of a\.range_rate is body 'b', whose velocity is known"):
         ph.estimation.range_rate([0.0], [1.0], "b", body="a", station_velocity=(0, 0, 0))
+
+
+def test_predictions_of_a_body_with_wheels():
+    """Momenta of wheels are rows of the transition, but no errors of the fit."""
+    wheels = ph.reaction_wheels(np.eye(3), 1e-2)
+    body = ph.system(ph.body("a", 100.0, (20, 30, 25), wheels=wheels))
+    truth = ph.integrate(body, step=0.5, t_end=10, start={"angular_velocity": (0.01, 0.02, 0.3)})
+    gyro = ph.estimation.gyro(truth.time, truth.angular_velocity, sigma=1e-4)
+    found = ph.fit(body, gyro, ["angular_velocity"], step=0.5, start={"angular_velocity": (0.01, 0.02, 0.29)})
+    ds = found.predict([0.0, 5.0])
+    C, inertia = ds.state_covariance[0], np.diag(body.moments[0])
+    names = [f"angular_momentum_{axis}" for axis in "xyz"]
+    np.testing.assert_allclose(C.sel(row=names, row_=names), inertia @ found.covariance.values @ inertia, rtol=1e-9)

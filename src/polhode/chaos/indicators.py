@@ -19,7 +19,7 @@ from polhode.runs.request import grouped
 from polhode.runs.result import release
 from polhode.runs.scenario import Scenario
 from polhode.runs.tangent.columns import state_names
-from polhode.systems.record import System
+from polhode.systems.record import System, present_system
 
 Members = int | Mapping[str, Any] | None
 ROWS = 200
@@ -84,11 +84,7 @@ def lyapunov(
     >>> bool(ds.exponent[0] > 0.1)
     True
     """
-    plan = plan_of(system, method, members, run)
-    chosen = vectors_of(vectors, plan.system, 1)
-    between = whole(between, "between", 1)
-    found = Growth(plan, chosen, D.ORTHOGONAL, rows=_rows(run), between=between, seed=seed, threads=threads,
-                  progress=progress)  # fmt: skip
+    found = _grown(locals(), D.ORTHOGONAL, 1, between=whole(between, "between", 1))
     logarithms = found.of_vectors(D.LOGARITHM)
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = logarithms / found.elapsed[:, None]
@@ -142,9 +138,7 @@ def megno(
     >>> bool(1.8 < ds.final < 2.2)
     True
     """
-    plan = plan_of(system, method, members, run)
-    chosen = vectors_of(vectors, plan.system, 1, 1)
-    found = Growth(plan, chosen, D.SCALED, rows=_rows(run), between=1, seed=seed, threads=threads, progress=progress)
+    found = _grown(locals(), D.SCALED, 1, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = found.of_vectors(D.MEGNO)[..., 0] / found.elapsed
         now = 2.0 * (found.of_vectors(D.LOGARITHM) - found.of_vectors(D.INTEGRAL) / found.elapsed[:, None])[..., 0]
@@ -192,9 +186,7 @@ def fli(
     >>> round(float(ds.final), 1)
     4.1
     """
-    plan = plan_of(system, method, members, run)
-    chosen = vectors_of(vectors, plan.system, 1)
-    found = Growth(plan, chosen, D.SCALED, rows=_rows(run), between=1, seed=seed, threads=threads, progress=progress)
+    found = _grown(locals(), D.SCALED, 1)
     largest = found.of_vectors(D.LARGEST).max(axis=-1)
     return _dataset(found, members, {
         "fli": (("time",), largest, "fast Lyapunov indicator, natural logarithm", "1"),
@@ -242,10 +234,8 @@ def sali(
     >>> bool(ds.final < 1e-3)
     True
     """
-    plan = plan_of(system, method, members, run)
     dependent = "the two vectors of SALI are parallel, so that they say nothing; give others"
-    chosen = vectors_of(vectors, plan.system, 2, 2, dependent)
-    found = Growth(plan, chosen, D.SCALED, rows=_rows(run), between=1, seed=seed, threads=threads, progress=progress)
+    found = _grown(locals(), D.SCALED, 2, 2, dependent)
     values = found.aligned.copy()
     values[:, 0] = np.nan
     return _dataset(found, members, {
@@ -299,21 +289,25 @@ def gali(
     >>> bool(0.0 < ds.final <= 1.0)
     True
     """
-    plan = plan_of(system, method, members, run)
-    order = whole(order, "order", 2, len(state_names(plan.system)))
+    order = whole(order, "order", 2, len(state_names(present_system(system))))
+    vectors = order if vectors is None else vectors
     dependent = "the vectors of GALI depend on each other linearly, so that they say nothing; give others"
-    chosen = vectors_of(order if vectors is None else vectors, plan.system, order, order, dependent)
-    found = Growth(plan, chosen, D.SCALED, rows=_rows(run), between=1, seed=seed, threads=threads, progress=progress,
-                  volumes=True)  # fmt: skip
+    found = _grown(locals(), D.SCALED, order, order, dependent, volumes=True)
     return _dataset(found, members, {
         "gali": (("time",), found.volumes, f"generalised alignment index of order {order}", "1"),
         "final": ((), found.volumes[:, -1], f"generalised alignment index of order {order} at the end", "1"),
     }, f"GALI of order {order}", "skokos2007")  # fmt: skip
 
 
-def _rows(run: Mapping[str, Any]) -> int | None:
-    """How many rows, where ``every`` does not say it."""
-    return None if run.get("every") is not None else ROWS
+def _grown(
+    words: Mapping[str, Any], treatment: int, least: int, most: int | None = None, dependent: str = "", **more: Any
+) -> Growth:
+    """What is known of the growth of vectors, by the arguments of an indicator."""
+    plan = plan_of(words["system"], words["method"], words["members"], words["run"])
+    vectors = vectors_of(words["vectors"], plan.system, least, most, dependent)
+    rows = None if words["run"].get("every") is not None else ROWS
+    given = {name: words[name] for name in ("seed", "threads", "progress")}
+    return Growth(plan, vectors, treatment, rows=rows, **{"between": 1, **given, **more})
 
 
 def _with_error(logarithms: Array, elapsed: Array) -> tuple[Array, Array]:

@@ -55,6 +55,13 @@ def does(system: System, body: int, word: str) -> bool:
     return bool(np.isfinite(numbers).any())
 
 
+def lacks(system: System, body: int, word: str) -> str:
+    """Why a body has no quantity of this name, the end of a sentence."""
+    whose = "the body" if system.N == 1 else f"body {names_of(system)[body]!r}"
+    what = "turn" if word in TURNING else "move through space"
+    return f"but {whose} of {system.name!r} does not {what}; leave it out"
+
+
 def blocks_of(system: System) -> list[Block]:
     """The blocks of a state, in the order of the rows of a state transition."""
     return [Block(name, i, key_of(system, i, word)) for i in range(system.N) for name, word in STATE.items()

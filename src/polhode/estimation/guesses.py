@@ -10,7 +10,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, Array, array, vector
 from polhode.errors import InvalidInput
-from polhode.estimation.bodies import TURNING, body_and_word, body_of, does, inverse_of, key_of, names_of, tensor_of
+from polhode.estimation.bodies import body_and_word, body_of, does, inverse_of, key_of, lacks, names_of, tensor_of
 from polhode.estimation.measurements import Measurement
 from polhode.runs.initial_state import OF_BODY, by_name
 from polhode.runs.state import FORMS, STATE_WORDS, State, as_kept, refuse_own_states, state_of
@@ -39,9 +39,7 @@ def guess_of(
             of_body |= _moving(system, i, moving, names, mine, t0)
         for name in own:
             if not does(system, i, name):
-                lacks = "turn" if name in TURNING else "move through space"
-                whose = "the body" if system.N == 1 else f"body {names_of(system)[i]!r}"
-                raise InvalidInput(f"{name} is given, but {whose} of {system.name!r} does not {lacks}; leave it out")
+                raise InvalidInput(f"{name} is given, {lacks(system, i, name)}")
         found |= {key_of(system, i, name): value for name, value in of_body.items()}
     return found, t0
 

@@ -17,7 +17,7 @@ from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, Array, array
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.estimation import inertias
-from polhode.estimation.bodies import LETTERS, MOVING, TURNING, body_and_word, does, key_of, names_of
+from polhode.estimation.bodies import LETTERS, MOVING, TURNING, body_and_word, does, key_of, lacks
 from polhode.estimation.measurements import KINDS, Measurement
 from polhode.estimation.models import right_jacobian
 from polhode.systems import System
@@ -136,9 +136,7 @@ def _quantity(
     if (found := body_and_word(system, name)) is not None:
         body, word = found
         if not does(system, body, word):
-            whose = "the body" if system.N == 1 else f"body {names_of(system)[body]!r}"
-            lacks = "turn" if word in TURNING else "move through space"
-            raise InvalidInput(f"free has {name}, but {whose} of {system.name!r} does not {lacks}; leave it out")
+            raise InvalidInput(f"free has {name}, {lacks(system, body, word)}")
         kind, key = "attitude" if word == "attitude" else "state", key_of(system, body, word)
         labels = tuple(f"{key_of(system, body, 'rotation' if kind == 'attitude' else word)}_{a}" for a in LETTERS)
         return Quantity(key, kind, np.array(guess[key], dtype=float), labels, body, word)

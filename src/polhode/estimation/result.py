@@ -147,7 +147,7 @@ class Fit:
         slope = problem.transition(ds) @ point.inputs
         half = slope @ np.linalg.inv(problem.reported(self._x)) @ self._directions.half
         found = self._variance * half @ np.swapaxes(half, 1, 2)
-        ds = ds.assign_coords(row_=problem.rows)
+        ds = ds.sel(row=problem.rows).assign_coords(row_=problem.rows)
         label = {"long_name": "covariance of the error of the state", "frames": "rotation and angular momentum: body"}
         return ds.assign(state_covariance=(("time", "row", "row_"), found, label))
 

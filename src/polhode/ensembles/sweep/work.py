@@ -41,7 +41,18 @@ def task(
     """Do one chunk of a sweep, unless it is done."""
     with _ONE:
         check_version(by)
-        store = _OPEN.get((name, digest)) or opened_here(name, digest)
+        store = _OPEN.get((name, digest))
+        if store is None:
+            here = f"the worker on {socket.gethostname()}"
+            try:
+                store = SweepStore(Folder(name))
+            except FileProblem as missing:
+                raise FileProblem(f"{here} does not see the store {name}; put it where all reach it, on a shared disk "
+                                  f"or in object storage ({missing})") from missing  # fmt: skip
+            if store.plan.study.digest != digest:
+                raise FileProblem(f"{here} finds another sweep in {name}; name a store that all workers share")
+            _OPEN.clear()
+            _OPEN[name, digest] = store
         found = store.mark(chunk)
         if found is not None:
             return found
@@ -65,21 +76,6 @@ def fill(block: Block, begin: Callable[[int], str | None] | None = None) -> None
             block.fail(member, KILLED, why)
         elif block.values["status"][member - block.first] != OK:
             block.fill_one(member)
-
-
-def opened_here(name: str, digest: str) -> SweepStore:
-    """A store, checked to be that of a study, and kept for the next task."""
-    try:
-        store = SweepStore(Folder(name))
-    except FileProblem as missing:
-        raise FileProblem(f"the worker on {socket.gethostname()} does not see the store {name}; put it where all "
-                          f"reach it, on a shared disk or in object storage ({missing})") from missing  # fmt: skip
-    if store.plan.study.digest != digest:
-        raise FileProblem(f"the worker on {socket.gethostname()} finds another sweep in {name}; name a store that all "
-                          "workers share")  # fmt: skip
-    _OPEN.clear()
-    _OPEN[name, digest] = store
-    return store
 
 
 def check_version(by: Mapping[str, Any]) -> None:
@@ -154,7 +150,9 @@ def fill_together(block: Block) -> None:
 def _numeric(name: str, tables: Mapping[str, Any]) -> bool:
     """Whether a key is a number, or numbers, of the system or of the start."""
     table, _, inside = path_of(tables, name).partition(".")
-    if table == "initial" and inside.partition(".")[0] in bodies_of(tables):
+    listed = tables.get("system", {}).get("bodies", ())
+    bodies = [str(one.get("name")) for one in listed if isinstance(one, Mapping)]
+    if table == "initial" and inside.partition(".")[0] in bodies:
         return inside.partition(".")[2] in OF_BODY and "elements" not in tables
     if table == "initial":
         given = {*tables.get("initial", {}), inside.partition(".")[0]}
@@ -234,9 +232,3 @@ def _arrays(tables: Mapping[str, Any], varied: Mapping[str, list[Any]], count: i
             return None
         found |= {name: np.array([state[name] for state in states], dtype=float) for name in states[0]}
     return found
-
-
-def bodies_of(tables: Mapping[str, Any]) -> list[str]:
-    """Names of the bodies of a sum."""
-    listed = tables.get("system", {}).get("bodies", ())
-    return [str(one.get("name")) for one in listed if isinstance(one, Mapping)]
