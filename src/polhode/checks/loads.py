@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.kernel import jit, layout as L
 from polhode.kernel.signatures import A1, LOADS, f8, i8, types  # type: ignore[attr-defined]
 from polhode.systems import System
@@ -50,7 +51,7 @@ def load_array(system: System) -> Any:
     return np.zeros(L.LOAD * system.N + len(system.auxiliary))
 
 
-def loads_at(system: System, y: Any, t: float, *, state: Any = None, asked: int = L.ALL) -> Any:
+def loads_at(system: System, y: Array, t: float, *, state: Array | None = None, asked: int = L.ALL) -> Any:
     """Loads, and rates of the auxiliary variables, at ``state`` (default ``y``), with the role compiled for ``y``."""
     out = load_array(system)
     role, state = system.compiled_loads(t, y), np.array(y if state is None else state)
@@ -58,7 +59,7 @@ def loads_at(system: System, y: Any, t: float, *, state: Any = None, asked: int 
     return out
 
 
-def at_rest(system: System, y: Any) -> Any:
+def at_rest(system: System, y: Array) -> Any:
     """The same positions and attitudes, with all momenta and angular momenta zero."""
     rest = np.array(y)
     body = rest[: L.BODY * system.N].reshape(system.N, L.BODY)
@@ -67,7 +68,7 @@ def at_rest(system: System, y: Any) -> Any:
     return rest
 
 
-def velocities(system: System, y: Any) -> tuple[Any, Any]:
+def velocities(system: System, y: Array) -> tuple[Any, Any]:
     """Velocities in space and angular velocities in the principal frames, each (N, 3)."""
     body, constants = np.reshape(y[: L.BODY * system.N], (system.N, L.BODY)), system.constants_of_bodies
     v = body[:, L.MOMENTUM : L.ATTITUDE] * constants[:, L.INVERSE_MASS, None]
@@ -75,6 +76,6 @@ def velocities(system: System, y: Any) -> tuple[Any, Any]:
     return v, w
 
 
-def energies(system: System, states: Any) -> Any:
+def energies(system: System, states: Array) -> Any:
     """Kinetic energy plus the system's own potential at time zero, for each state."""
     return system.kinetic_energies(np.asarray(states)) + system.potential_energies(states)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import inf
 
+from polhode.arguments import Array
 from polhode.checks import method_measures as measure, problems
 from polhode.checks.report import Line, Report
 from polhode.checks.steps import exact_state, state_distance, stepper, traveller, trial_form
@@ -19,7 +20,7 @@ from polhode.errors import InvalidInput, PolhodeError
 from polhode.methods import Method, MethodSpec
 from polhode.systems import System
 
-Problem = tuple[System, object, object, float]
+Problem = tuple[System, Array, Array, float]
 """System, initial state, exact end state, initial time."""
 
 # ------------------------------------------------------------------ tolerances
@@ -128,7 +129,7 @@ def _symmetry_line(chosen: MethodSpec) -> Line:
     )
 
 
-def _kept_line(chosen: MethodSpec, what: str, problem: tuple[System, object], promised: Sequence[str]) -> Line:
+def _kept_line(chosen: MethodSpec, what: str, problem: tuple[System, Array], promised: Sequence[str]) -> Line:
     """Whether the promised quantities, and no others, are constant at every step size that can be completed."""
     if unknown := sorted(set(promised) - set(measure.QUANTITIES)):
         raise InvalidInput(f"{chosen.label!r} promises {unknown}; known: {measure.QUANTITIES}")

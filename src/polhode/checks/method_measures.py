@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.arguments import Array, Indices
 from polhode.bodies.inertia import principal
 from polhode.checks.loads import energies, load_array, load_caller
 from polhode.checks.problems import ORDER_SPAN, START, SWITCHES, suited, trial_problem
 from polhode.checks.steps import (
     DIFFERENCE_WEIGHTS,
+    AnyMethod,
     recorded_states,
     shifted,
     state_distance,
@@ -64,7 +66,7 @@ SMALLEST_ERROR, LARGEST_ERROR = 3e-12, 0.05
 
 
 def measure_order(
-    method: Any, system: System, y: Any, end: Any, t: float, span: float = ORDER_SPAN
+    method: AnyMethod, system: System, y: Array, end: Array, t: float, span: float = ORDER_SPAN
 ) -> ConvergenceTable:
     """Order of a method on a problem whose exact end state is known.
 
@@ -117,7 +119,7 @@ def measure_order(
     return ConvergenceTable(tuple(steps), tuple(errors), slopes[-1] if slopes else nan, fitted)
 
 
-def symmetry_defect(method: Any, system: System, y: Any, t: float = 0.3, h: float = 0.4) -> float:
+def symmetry_defect(method: AnyMethod, system: System, y: Array, t: float = 0.3, h: float = 0.4) -> float:
     """Distance from the initial state after a step of h and a step of -h; zero for a time-symmetric method.
 
     Parameters
@@ -147,7 +149,7 @@ QUANTITIES = ("energy", "midpoint_energy", "momentum_length", "spatial_momentum"
 """The names a row may use in ``keeps_free`` and ``keeps_top``."""
 
 
-def quantities(system: System, states: Any, h: float) -> dict[str, Any]:
+def quantities(system: System, states: Array, h: float) -> dict[str, Any]:
     """The six ``QUANTITIES`` along states of one pinned body, each of shape (n,) or (n, 3).
 
     The potential, where there is one, is the system's own; the midpoint energy is that of the state pushed half a
@@ -190,7 +192,7 @@ def quantities(system: System, states: Any, h: float) -> dict[str, Any]:
     }
 
 
-def drifts(method: Any, system: System, y: Any, h: float = 0.25, steps: int = 120) -> dict[str, float]:
+def drifts(method: AnyMethod, system: System, y: Array, h: float = 0.25, steps: int = 120) -> dict[str, float]:
     """Largest change of each quantity along a run of one pinned body, relative to its size at the start or 1.
 
     Parameters
@@ -230,7 +232,7 @@ SYMPLECTIC_BELOW = 2e-12
 """Defects below this are round-off in the differences."""
 
 
-def symplectic_defect(step: Callable[[Any], Any], system: System, y: Any) -> float:
+def symplectic_defect(step: Callable[[Any], Any], system: System, y: Array) -> float:
     """How far a map is from preserving the symplectic form: the largest entry of M^T W(y1) M - W(y).
 
     M is the Jacobian of the map in left-trivialised coordinates, where an attitude varies as q exp(theta) and
@@ -274,7 +276,7 @@ def symplectic_defect(step: Callable[[Any], Any], system: System, y: Any) -> flo
     return min(found)
 
 
-def _coordinates(y: Any, center: Any, blocks: Any) -> Any:
+def _coordinates(y: Array, center: Array, blocks: Indices) -> Any:
     """Six coordinates of each block relative to the state ``center``, those that ``shifted`` changes."""
     result = []
     for i, kind in blocks:
@@ -287,7 +289,7 @@ def _coordinates(y: Any, center: Any, blocks: Any) -> Any:
     return np.concatenate(result)
 
 
-def _symplectic_form(y: Any, blocks: Any) -> Any:
+def _symplectic_form(y: Array, blocks: Indices) -> Any:
     """The matrix of W at a state, see ``symplectic_defect``."""
     W = np.zeros((6 * len(blocks), 6 * len(blocks)))
     for k, (i, kind) in enumerate(blocks):
@@ -301,7 +303,9 @@ def _symplectic_form(y: Any, blocks: Any) -> Any:
 
 
 # ------------------------------------------------------------------ what must not influence a run
-def slicing_defect(method: Any, system: System, y: Any, t: float = 0.3, h: float = 0.1, steps: int = 24) -> float:
+def slicing_defect(
+    method: AnyMethod, system: System, y: Array, t: float = 0.3, h: float = 0.1, steps: int = 24
+) -> float:
     """Largest difference made by cutting a run into slices, or by recording it more or less often; must be 0.
 
     Parameters
@@ -334,7 +338,7 @@ AXIS_NUMBERINGS = ((0.5, 0.5, 0.5, 0.5), (0.5**0.5, 0.5**0.5, 0.0, 0.0), (0.0, 0
 """Quaternions that renumber the axes: 1 2 3 -> 2 3 1, a quarter turn about the first, a swap with a reversal."""
 
 
-def numbering_defect(method: Any, h: float = 0.1, steps: int = 20) -> float:
+def numbering_defect(method: AnyMethod, h: float = 0.1, steps: int = 20) -> float:
     """Largest difference, in the frame of the problem, made by numbering the body's axes differently.
 
     Parameters
@@ -363,7 +367,7 @@ def numbering_defect(method: Any, h: float = 0.1, steps: int = 20) -> float:
     return max(state_distance(end, ends[0], reference) for end in ends)
 
 
-def frame_defect(method: Any, h: float = 0.1, steps: int = 20) -> float:
+def frame_defect(method: AnyMethod, h: float = 0.1, steps: int = 20) -> float:
     """Largest difference made by giving a heavy top's inertia as a full tensor in a rotated frame, not as moments.
 
     Parameters

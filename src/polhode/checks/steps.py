@@ -14,21 +14,24 @@ from scipy.integrate import DOP853
 from scipy.optimize import brentq
 
 from polhode.algebra import rotation
+from polhode.arguments import Array, Indices
 from polhode.checks.loads import load_array, load_caller
 from polhode.errors import StepFailed
 from polhode.kernel import layout as L
-from polhode.methods import MethodSpec, method as find_method
+from polhode.methods import Method, MethodSpec, method as find_method
 from polhode.runs.integrator import Integrator
 from polhode.systems import System
 
+AnyMethod = str | Method | MethodSpec
+
 
 # ------------------------------------------------------------------ steps
-def trial_form(method: Any, **options: str) -> MethodSpec:
+def trial_form(method: AnyMethod, **options: str) -> MethodSpec:
     """The method with trial values for options that have no default (a heat bath that does nothing)."""
     return find_method(method, **options).with_trials
 
 
-def stepper(method: Any, system: System, y: Any) -> Callable[..., Any]:
+def stepper(method: AnyMethod, system: System, y: Array) -> Callable[..., Any]:
     """A function ``take_steps(y, t, h, n=1) -> state`` that takes n steps of a method; ``y`` is not changed.
 
     Parameters
@@ -61,7 +64,7 @@ def stepper(method: Any, system: System, y: Any) -> Callable[..., Any]:
     """
     integrator = Integrator(system, trial_form(method), y)
 
-    def take_steps(y: Any, t: float, h: float, n: int = 1) -> Any:
+    def take_steps(y: Array, t: float, h: float, n: int = 1) -> Any:
         _restart(integrator, y, t)
         _require_ok(integrator, integrator.prepare(t, h), h, 0, t)
         _require_ok(integrator, integrator.march(0, n, n + 1, t, h), h, 0, t)
@@ -72,21 +75,21 @@ def stepper(method: Any, system: System, y: Any) -> Callable[..., Any]:
     return take_steps
 
 
-def traveller(method: Any, system: System, y: Any) -> Callable[..., Any]:
+def traveller(method: AnyMethod, system: System, y: Array) -> Callable[..., Any]:
     """A function ``travel(y, t, span, n) -> state`` that gives the state a time ``span`` after t, in n equal steps."""
     integrator = Integrator(system, trial_form(method), y)
     if not integrator.prepared.step_density:
         take_steps = stepper(method, system, y)
         return lambda y, t, span, n: take_steps(y, t, span / n, n)
 
-    def after(before: Any, h: float) -> Any:
+    def after(before: Array, h: float) -> Any:
         """The state after one nominal step; ``before`` is not changed."""
         after = before.copy()
         status = integrator.march_time_transformed(0, 1, 2, h, inf * h, y=after, kept=before.copy())
         _require_ok(integrator, status, h, 0, before[time_at])
         return after
 
-    def travel(y: Any, t: float, span: float, n: int) -> Any:
+    def travel(y: Array, t: float, span: float, n: int) -> Any:
         _restart(integrator, y, t)
         h, most = span / n, MOST_STEPS * n
         status = integrator.march_time_transformed(0, most, most + 1, h, t + span)
@@ -110,7 +113,7 @@ MOST_STEPS = 1000
 """Most steps of a time transformation, in units of those that there would be if all had the size of the first one."""
 
 
-def _restart(integrator: Integrator, y: Any, t: float) -> None:
+def _restart(integrator: Integrator, y: Array, t: float) -> None:
     """Put in a state; time variables that are not in it begin at the time t."""
     integrator.restart(y)
     if integrator.prepared.step_density:
@@ -119,7 +122,9 @@ def _restart(integrator: Integrator, y: Any, t: float) -> None:
             integrator.y[time_at] = t
 
 
-def recorded_states(method: Any, system: System, y: Any, t: float, h: float, slices: Sequence[int], every: int) -> Any:
+def recorded_states(
+    method: AnyMethod, system: System, y: Array, t: float, h: float, slices: Sequence[int], every: int
+) -> Any:
     """States after every ``every`` steps of a run cut into slices of these lengths, each with new scratch arrays."""
     integrator = Integrator(system, trial_form(method), y)
     _require_ok(integrator, integrator.prepare(t, h), h, 0, t)
@@ -142,7 +147,7 @@ def _require_ok(integrator: Integrator, status: int, h: float, first: int, t0: f
 
 
 # ------------------------------------------------------------------ the exact motion
-def exact_state(system: System, y: Any, t: float, span: float) -> Any:
+def exact_state(system: System, y: Array, t: float, span: float) -> Any:
     """The state a time ``span`` after t, by SciPy's DOP853 at its tightest tolerance.
 
     An independent reference, which shares only the loads with the methods. The quaternion is integrated as four numbers
@@ -170,7 +175,7 @@ def exact_state(system: System, y: Any, t: float, span: float) -> Any:
     constants = system.constants_of_bodies
     state, load = np.empty(L.BODY * N), load_array(system)
 
-    def derivative(t: float, z: Any) -> Any:
+    def derivative(t: float, z: Array) -> Any:
         state[:] = z
         call(loads, t, N, state, bodies, system.with_memory, load)
         b, f = state.reshape(N, L.BODY), load[: L.LOAD * N].reshape(N, L.LOAD)
@@ -196,7 +201,7 @@ def exact_state(system: System, y: Any, t: float, span: float) -> Any:
 
 
 # ------------------------------------------------------------------ states and their differences
-def state_distance(a: Any, b: Any, system: System) -> float:
+def state_distance(a: Array, b: Array, system: System) -> float:
     """Largest difference between two states of a system, over all blocks that can move.
 
     For attitudes the angle between them (rad), for vectors the length of their difference relative to the length of
@@ -233,7 +238,7 @@ def state_distance(a: Any, b: Any, system: System) -> float:
     return largest
 
 
-def shifted(y: Any, blocks: Any, coordinate: int, amount: float) -> Any:
+def shifted(y: Array, blocks: Indices, coordinate: int, amount: float) -> Any:
     """The state moved along one of its 6 coordinates per block."""
     moved = np.array(y, dtype=float)
     (i, kind), k = blocks[coordinate // 6], coordinate % 6
@@ -256,7 +261,7 @@ def difference_shifts(size: float) -> list[float]:
     return [sign * (n + 1) * size for n in range(4) for sign in (1.0, -1.0)]
 
 
-def central_difference(values: Any, size: float) -> Any:
+def central_difference(values: Array, size: float) -> Any:
     """The derivative, of order 8, from the values at ``difference_shifts(size)``."""
     pairs = [weight * (values[2 * n] - values[2 * n + 1]) for n, weight in enumerate(DIFFERENCE_WEIGHTS)]
     return sum(pairs) / size

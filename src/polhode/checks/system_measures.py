@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.arguments import Array
 from polhode.checks.loads import at_rest, energies, load_array, load_caller, loads_at, velocities
 from polhode.checks.steps import central_difference, difference_shifts, recorded_states, shifted, state_distance
 from polhode.errors import PolhodeError
@@ -26,7 +27,7 @@ BEHIND = 64
 
 
 # ------------------------------------------------------------------ what a load function may do
-def load_defect(system: System, y: Any, t: float = 0.3, part: int = L.ALL) -> str:
+def load_defect(system: System, y: Array, t: float = 0.3, part: int = L.ALL) -> str:
     """What is wrong with the way the loads are written, in words; empty when nothing is.
 
     The function must write all numbers of this part of the loads and no others, also behind its arguments, not change
@@ -58,14 +59,14 @@ def load_defect(system: System, y: Any, t: float = 0.3, part: int = L.ALL) -> st
     return "; ".join(wrong)
 
 
-def velocity_defect(system: System, y: Any, t: float = 0.3) -> float:
+def velocity_defect(system: System, y: Array, t: float = 0.3) -> float:
     """Largest change of any load when the bodies stop, relative to the largest load."""
     count = L.LOAD * system.N
     moving, resting = loads_at(system, y, t)[:count], loads_at(system, y, t, state=at_rest(system, y))[:count]
     return float(np.abs(moving - resting).max() / (np.abs([moving, resting]).max() or 1.0))
 
 
-def parts_defect(system: System, y: Any, t: float = 0.3) -> float:
+def parts_defect(system: System, y: Array, t: float = 0.3) -> float:
     """Error of the sum of the parts of divided loads, and change by velocities of the parts that must not see them."""
     N, rest = system.N, at_rest(system, y)
     bits = (L.ATTRACTION, L.POTENTIAL_PART, L.RESTING, L.MOVING)
@@ -85,7 +86,7 @@ def parts_defect(system: System, y: Any, t: float = 0.3) -> float:
 
 
 # ------------------------------------------------------------------ loads and energy
-def gradient_defect(system: System, y: Any, t: float = 0.3) -> float:
+def gradient_defect(system: System, y: Array, t: float = 0.3) -> float:
     """Largest difference between the loads on bodies at rest and minus the derivative of the potential.
 
     Central differences of order 8, in rotations about body axes and in positions. Relative to the size of the loads, or
@@ -96,7 +97,7 @@ def gradient_defect(system: System, y: Any, t: float = 0.3) -> float:
     return _derivative_defect(system, rest, -load, lambda rows: energies(system, rows))
 
 
-def power_defect(system: System, y: Any, t: float = 0.3) -> float:
+def power_defect(system: System, y: Array, t: float = 0.3) -> float:
     """Power of the velocity-dependent part of the loads, relative to the power of all loads."""
     count = L.LOAD * system.N
     moving, resting = loads_at(system, y, t)[:count], loads_at(system, y, t, state=at_rest(system, y))[:count]
@@ -105,7 +106,7 @@ def power_defect(system: System, y: Any, t: float = 0.3) -> float:
     return abs(float(rates @ (moving - resting))) / scale
 
 
-def balance_defect(system: System, y: Any, t: float = 0.3) -> float:
+def balance_defect(system: System, y: Array, t: float = 0.3) -> float:
     """Difference between the rate of the energy along the motion and the sum of the rates of works, over the powers."""
     N, load = system.N, loads_at(system, y, t)
     v, w = velocities(system, y)
@@ -118,7 +119,7 @@ def balance_defect(system: System, y: Any, t: float = 0.3) -> float:
         step = 0.01 / max(1e-9, float(np.abs(v).max(initial=0.0) / max(1e-9, float(np.linalg.norm(positions)))),
                           float(np.abs(w).max(initial=0.0)))  # fmt: skip
 
-        def along_the_motion(shifts: Any) -> Any:
+        def along_the_motion(shifts: Array) -> Any:
             rows = np.tile(np.array(y[: L.BODY * N]), (len(shifts), 1))
             for row, shift in zip(rows.reshape(-1, N, L.BODY), shifts, strict=True):
                 row[:, L.POSITION : L.MOMENTUM] += shift * v
@@ -132,7 +133,7 @@ def balance_defect(system: System, y: Any, t: float = 0.3) -> float:
     return abs(float(powers.sum()) + slope - float(rates.sum())) / max(size, 1e9 * noise, 1e-300)
 
 
-def commutator_defect(system: System, y: Any, t: float = 0.3, part: int = L.ALL) -> float:
+def commutator_defect(system: System, y: Array, t: float = 0.3, part: int = L.ALL) -> float:
     """Largest difference between the commutator load and the derivative of F . M^-1 F, where F are the other loads, all
     or those WITHOUT_SOLVED."""
     N, role, call = system.N, system.compiled_loads(t, y), load_caller(part)
@@ -141,7 +142,7 @@ def commutator_defect(system: System, y: Any, t: float = 0.3, part: int = L.ALL)
     load = loads_at(system, y, t, state=rest, asked=asked)
     inverse = system.constants_of_bodies[:, [*[L.INVERSE_MASS] * 3, *range(L.INVERSE_INERTIA, L.CONSTANTS)]].ravel()
 
-    def squares_of_loads(rows: Any) -> Any:
+    def squares_of_loads(rows: Array) -> Any:
         found, F = [], load_array(system)
         for row in rows:
             call(role, t, N, row, system.bodies, system.with_memory, F)
@@ -151,7 +152,7 @@ def commutator_defect(system: System, y: Any, t: float = 0.3, part: int = L.ALL)
     return _derivative_defect(system, rest, load, squares_of_loads)
 
 
-def _derivative_defect(system: System, y: Any, stated: Any, function: Callable[[Any], Any]) -> float:
+def _derivative_defect(system: System, y: Array, stated: Array, function: Callable[[Any], Any]) -> float:
     """Largest difference between stated derivatives (6 N) of a function of states and differences of order 8."""
     blocks = system.blocks.reshape(-1, 2)
     largest, noise, expected, scale = nan, 0.0, 0.0, float(np.abs(stated[: L.LOAD * system.N]).max(initial=0.0))
@@ -161,7 +162,7 @@ def _derivative_defect(system: System, y: Any, stated: Any, function: Callable[[
             size *= max(0.1, min(float(np.linalg.norm(y[L.BODY * i : L.BODY * i + 3])), _nearest(system, y, i)))
         for c in range(3):
 
-            def along(shifts: Any, coordinate: int = 6 * k + c) -> Any:
+            def along(shifts: Array, coordinate: int = 6 * k + c) -> Any:
                 return function(np.array([shifted(y, blocks, coordinate, shift) for shift in shifts]))
 
             slope, rounded = _smooth_slope(along, size, scale)
@@ -195,7 +196,7 @@ def _smooth_slope(function: Callable[[Any], Any], size: float, scale: float) -> 
     return nan, 0.0
 
 
-def _nearest(system: System, y: Any, i: int) -> float:
+def _nearest(system: System, y: Array, i: int) -> float:
     """Distance from body i to the nearest other one, nearest images in a box; infinite where there is none."""
     r = np.reshape(y[: L.BODY * system.N], (system.N, L.BODY))[:, L.POSITION : L.MOMENTUM]
     d = np.delete(r, i, axis=0) - r[i]
@@ -209,7 +210,7 @@ ANGLES = (5.0, 2.5, 1.2, 0.6, 0.3, 0.15, 0.07, 0.03)
 """Rotation angles (rad) at which the series of a torque is summed; only those at which it has converged count."""
 
 
-def series_defect(system: System, y: Any, t: float = 0.3) -> float:
+def series_defect(system: System, y: Array, t: float = 0.3) -> float:
     """Largest difference between the loads along a uniform rotation of the body and the sum of the torque's series.
 
     Also the largest difference between the torques before and after a rotation of space about the vertical, and the
@@ -224,7 +225,7 @@ def series_defect(system: System, y: Any, t: float = 0.3) -> float:
         coefficients[k] = load[:3]
         memory[3 * k + 3 : 3 * k + 6] = np.cross(memory[3 * k : 3 * k + 3], axis) / (k + 1)
 
-    def torque_and_force(attitude: Any) -> Any:
+    def torque_and_force(attitude: Array) -> Any:
         state = np.array(y)
         state[L.ATTITUDE : L.ANGULAR] = attitude
         call(role, t, 1, state, system.bodies, system.with_memory, load)
@@ -252,7 +253,7 @@ CONFIRMED = 1e-12
 
 
 def conservation_drifts(
-    system: System, y: Any, t: float = 0.0, span: float | None = None, method: str = "mkrk:gauss8"
+    system: System, y: Array, t: float = 0.0, span: float | None = None, method: str = "mkrk:gauss8"
 ) -> dict[str, float]:
     """Drift of each quantity a system declares, along a run of high order whose step is halved until it converges.
 
@@ -278,7 +279,7 @@ def conservation_drifts(
     return found
 
 
-def _drifts(system: System, t: float, span: float, states: Any) -> dict[str, float]:
+def _drifts(system: System, t: float, span: float, states: Array) -> dict[str, float]:
     """Drift of each quantity along a run; see ``conservation_drifts``."""
     n = len(states) - 1
     times = t + span / n * np.arange(n + 1)
@@ -299,7 +300,7 @@ def _drifts(system: System, t: float, span: float, states: Any) -> dict[str, flo
     return found
 
 
-def _accurate_states(system: System, y: Any, t: float, span: float, method: str, n: int = 32) -> Any:
+def _accurate_states(system: System, y: Array, t: float, span: float, method: str, n: int = 32) -> Any:
     """The states of a run whose step is halved until it converges; None where 4096 steps are not enough, or where it
     converges slowly, as steps over a kink do."""
     before, width = None, L.BODY * system.N + len(system.auxiliary)

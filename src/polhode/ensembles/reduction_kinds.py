@@ -371,7 +371,7 @@ class Events(Reduction):
 
     def _numbers(self, block: xr.Dataset) -> xr.DataArray:
         times = self._times(block)
-        return times.notnull().sum([str(dim) for dim in times.dims if dim != MEMBER])
+        return times.notnull().sum(str(times.dims[1]))
 
     def _firsts(self, block: xr.Dataset) -> xr.DataArray:
         times = self._times(block)
@@ -380,7 +380,7 @@ class Events(Reduction):
             begun = np.take_along_axis(times.values, np.argmax(there, axis=1)[:, None], axis=1)[:, 0]
         else:
             begun = np.full(len(there), np.nan)
-        first = times.isel({times.dims[1]: 0}, drop=True) if there.shape[1] else times.sum(times.dims[1])
+        first = times.isel({times.dims[1]: 0}, drop=True) if there.shape[1] else times.sum(str(times.dims[1]))
         return first.copy(data=begun).assign_attrs(times.attrs)
 
     def record(self) -> dict[str, Any]:

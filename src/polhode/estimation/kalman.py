@@ -28,6 +28,7 @@ from polhode.estimation.problem import BEYOND, RunWords, Seen, checked, factor_o
 from polhode.estimation.quantities import Quantity, list_of_names, quantities
 from polhode.estimation.solve import difference, moved
 from polhode.lazy_packages import xr
+from polhode.methods import MethodSpec
 from polhode.runs.integrate import integrate
 from polhode.runs.state import STATE_WORDS
 from polhode.systems import System
@@ -45,7 +46,7 @@ RUN = "run"
 def kalman(
     system: System,
     data: Any,
-    method: Any = None,
+    method: str | MethodSpec | None = None,
     *,
     prior: Mapping[str, Any],
     process_noise: Mapping[str, Any] | None = None,

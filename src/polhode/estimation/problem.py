@@ -21,6 +21,7 @@ from polhode.estimation.models import SEEN, Rows, residual_among, whitened
 from polhode.estimation.observability import Directions, directions
 from polhode.estimation.quantities import Quantity
 from polhode.lazy_packages import xr
+from polhode.methods import Method, MethodSpec
 from polhode.runs.integrate import integrate
 from polhode.runs.parameters import system_with
 from polhode.runs.steps import Tolerance
@@ -61,7 +62,7 @@ def checked(what: str, *arrays: Array) -> None:
 class RunWords:
     """How the runs of a fit are made: the words of ``polhode.integrate``."""
 
-    method: Any  # the integrator
+    method: str | Method | MethodSpec  # the integrator
     step: Any  # its step
     steps: Tolerance | None  # in the place of a step
     t0: float  # start time

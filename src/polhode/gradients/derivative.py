@@ -12,7 +12,7 @@ import numpy as np
 
 from polhode.algebra.quaternion import to_matrix
 from polhode.algebra.rotation import conjugate, multiply
-from polhode.arguments import choice
+from polhode.arguments import Array, choice
 from polhode.errors import InvalidInput, MissingExtra, PolhodeError, UserFunctionError, shown, unknown_name
 from polhode.kernel import layout as L
 from polhode.methods import Method, MethodSpec
@@ -68,7 +68,7 @@ class States:
 class Rows:
     """Translates between states of kernels and what an objective sees: of all rows, or of the end alone (``final``)."""
 
-    def __init__(self, columns: Columns, times: Any, final: bool) -> None:
+    def __init__(self, columns: Columns, times: Array, final: bool) -> None:
         self.final, self.system, self.times = final, columns.system, float(times[-1]) if final else times
         start, system, N = columns.start, self.system, self.system.N
         self.moving = [i for i in range(N) if np.isfinite(system.mass[i])]
@@ -95,7 +95,7 @@ class Rows:
             changes = np.moveaxis(frames.reshape(N, 4, self.P), 2, 1)
             self.turn = 2.0 * np.moveaxis(multiply(conjugate(self.frames)[:, None], changes)[..., 1:], 1, 2)
 
-    def arrays(self, states: Any) -> dict[str, Any]:
+    def arrays(self, states: Array) -> dict[str, Any]:
         """What an objective sees of states (rows, width)."""
         n, N = len(states), self.system.N
         body = states[:, : L.BODY * N].reshape(n, N, L.BODY)
@@ -114,7 +114,7 @@ class Rows:
         found |= {name: states[:, at[0] if name in self.single else at] for name, at in self.own.items()}
         return {name: a[-1] for name, a in found.items()} if self.final else found
 
-    def cotangents(self, states: Any, slopes: Mapping[str, Any]) -> tuple[Any, Any]:
+    def cotangents(self, states: Array, slopes: Mapping[str, Any]) -> tuple[Any, Any]:
         """Derivatives (rows, width) by numbers of states, and by parameters (P,), from those by what is seen."""
         n, N = len(states), self.system.N
         body = states[:, : L.BODY * N].reshape(n, N, L.BODY)
@@ -321,7 +321,7 @@ class Gradient:
 
     value: float
     by: dict[str, Any]
-    states: Any
+    states: States
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.by:
@@ -364,7 +364,9 @@ def names_of(wrt: Any, system: System) -> list[str]:
 class Derivative:
     """One run with the derivatives of what it shows."""
 
-    def __init__(self, system: Any, method: Any, given: dict[str, Any], wrt: Any, final: bool) -> None:
+    def __init__(
+        self, system: Any, method: str | Method | MethodSpec, given: dict[str, Any], wrt: Any, final: bool
+    ) -> None:
         system = present_system(system)
         self.names = names_of(wrt, system)
         request = requested(system, method, given)
@@ -411,7 +413,7 @@ class Derivative:
                     found[name][index] = by_parameter[k]
         return {name: found[name] for name in self.names}
 
-    def _by_start(self, quantity: str, by_state: Any) -> Any:
+    def _by_start(self, quantity: str, by_state: Array) -> Any:
         """Derivatives (N, 3) by a quantity of all bodies; 0 of those that lack it."""
         found, labels = np.zeros((self.system.N, 3)), self.columns.rows
         for i in range(self.system.N):
@@ -420,7 +422,7 @@ class Derivative:
                 found[i, k] = by_state[labels.index(label)] if label in labels else 0.0
         return found
 
-    def _by_rate(self, name: str, slope: Any) -> tuple[Any, Any]:
+    def _by_rate(self, name: str, slope: Array) -> tuple[Any, Any]:
         """Derivatives by a rate from those by the momentum, and what they add to those by parameters."""
         rows, start = self.rows, self.columns.start.state
         found, more = np.zeros_like(slope), np.zeros(rows.P)

@@ -34,7 +34,7 @@ def top_map(method: str) -> common.Map:
     def of_state(y: object, Q: object) -> object:
         return ph.runs.start_state(TOP, attitude=ph.rotation.quaternion_from_matrix(Q), angular_momentum=y)  # type: ignore[arg-type]
 
-    take_steps = ph.checks.stepper(method, TOP, of_state(*common.STATE))
+    take_steps = ph.checks.stepper(method, TOP, of_state(*common.STATE))  # type: ignore[arg-type]
     return lambda y, Q, h: common.as_matrix(take_steps(of_state(y, Q), 0.0, h))
 
 
