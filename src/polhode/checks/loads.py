@@ -53,9 +53,8 @@ def load_array(system: System) -> Any:
 
 def loads_at(system: System, y: Array, t: float, *, state: Array | None = None, asked: int = L.ALL) -> Any:
     """Loads, and rates of the auxiliary variables, at ``state`` (default ``y``), with the role compiled for ``y``."""
-    out = load_array(system)
-    role, state = system.compiled_loads(t, y), np.array(y if state is None else state)
-    load_caller(asked)(role, t, system.N, state, system.bodies, system.with_memory, out)
+    out, at = load_array(system), np.array(y if state is None else state)
+    load_caller(asked)(system.compiled_loads(t, y), t, system.N, at, system.bodies, system.with_memory, out)
     return out
 
 

@@ -191,12 +191,11 @@ def _symplectic_line(chosen: MethodSpec, what: str, promised: bool, *loads: str)
 
 # ------------------------------------------------------------------ what must not influence a run
 def _slicing_line(chosen: MethodSpec) -> Line:
-    if "points" in chosen.prepare().needs:
-        system, y = problems.problem_for(chosen, *problems.SWITCHES, bodies=2)
-    else:
-        system, y = problems.trial_problem(
-            *problems.SWITCHES, moves=True, bodies=2, attracted="central_gravity" in chosen.prepare().needs
-        )
+    needs = chosen.prepare().needs
+    system, y = (
+        problems.problem_for(chosen, *problems.SWITCHES, bodies=2) if "points" in needs
+        else problems.trial_problem(*problems.SWITCHES, moves=True, bodies=2, attracted="central_gravity" in needs)
+    )  # fmt: skip
     defect = measure.slicing_defect(chosen, system, y)
     return Line("slicing and recording", defect == 0.0, "no influence", f"difference {defect:.1e}", {"defect": defect})
 

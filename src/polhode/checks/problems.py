@@ -188,13 +188,13 @@ def top_problem(chosen: MethodSpec | None = None) -> tuple[System, Any]:
     >>> system.conserves
     ('energy', 'vertical_angular_momentum', 'axial_angular_momentum')
     """
-    system = heavy_top((1.5, 1.5, 0.8), (0.0, 0.0, 1.0), 1.2)
-    q = rotation.exp_quaternion(START["attitude"][0])
-    return suited(chosen, system, attitude=q, angular_momentum=START["angular_momentum"][0])
+    return suited(chosen, heavy_top((1.5, 1.5, 0.8), (0.0, 0.0, 1.0), 1.2))
 
 
 def suited(chosen: MethodSpec | None, system: System, **start: Any) -> tuple[System, Any]:
     """A pinned body without force, and its initial state, in a form the method can take."""
+    q = rotation.exp_quaternion(START["attitude"][0])
+    start = {"attitude": q, "angular_momentum": START["angular_momentum"][0]} | start
     if chosen is not None and "central_gravity" in chosen.prepare().needs:
         system = replace(system, provides=system.provides | {"central_gravity"})
     if chosen is not None and needs_places(chosen):
@@ -211,9 +211,7 @@ def orbit_problem() -> tuple[System, Any]:
 
 def body_problem(chosen: MethodSpec) -> tuple[System, Any]:
     """The free body whose constants of motion are measured, in a form the method can take."""
-    system, _ = trial_problem()
-    q = rotation.exp_quaternion(START["attitude"][0])
-    return suited(chosen, system, attitude=q, angular_momentum=START["angular_momentum"][0])
+    return suited(chosen, trial_problem()[0])
 
 
 # ------------------------------------------------------------------ the problem that suits a method

@@ -263,5 +263,4 @@ def difference_shifts(size: float) -> list[float]:
 
 def central_difference(values: Array, size: float) -> Any:
     """The derivative, of order 8, from the values at ``difference_shifts(size)``."""
-    pairs = [weight * (values[2 * n] - values[2 * n + 1]) for n, weight in enumerate(DIFFERENCE_WEIGHTS)]
-    return sum(pairs) / size
+    return sum(weight * (values[2 * n] - values[2 * n + 1]) for n, weight in enumerate(DIFFERENCE_WEIGHTS)) / size

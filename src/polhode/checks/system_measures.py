@@ -102,8 +102,7 @@ def power_defect(system: System, y: Array, t: float = 0.3) -> float:
     count = L.LOAD * system.N
     moving, resting = loads_at(system, y, t)[:count], loads_at(system, y, t, state=at_rest(system, y))[:count]
     rates = np.concatenate(velocities(system, y), axis=1).ravel()
-    scale = float(np.abs(rates) @ np.abs(moving)) or 1.0
-    return abs(float(rates @ (moving - resting))) / scale
+    return abs(float(rates @ (moving - resting))) / (float(np.abs(rates) @ np.abs(moving)) or 1.0)
 
 
 def balance_defect(system: System, y: Array, t: float = 0.3) -> float:
