@@ -256,7 +256,7 @@ def thrust(
     force : array_like (3,)
         Force on the body (N, body axes).
     position : array_like (3,)
-        Where it acts (m, body axes, from the centre of mass).
+        Where it acts (m, body axes, from the centre of mass); the torque is position x force.
     start, stop : float, optional
         Times (s) of ignition and cut-off; always on without them.
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from polhode import loads
 from polhode.arguments import UNKNOWN, Array, array, in_unit, number, unit_vector, vector, words
 from polhode.arguments.recorded import called, each_made, plain
 from polhode.errors import InvalidInput, answering, shown
@@ -86,6 +87,7 @@ class Device:
 
 
 @answering
+@words.described_by(loads.thrust)
 def thruster(
     force: Annotated[Any, words.Form.NUMBER_OR_VECTOR, words.Unit("N")],
     *,
@@ -102,10 +104,6 @@ def thruster(
         Magnitude of the force on the body, with ``direction``; or the force vector, in body axes.
     direction : array_like (3,), optional
         Direction of the force on the body, in body axes; any length.
-    position : array_like (3,)
-        Point of action relative to the centre of mass, in body axes; the torque is position x force.
-    start, stop : float, optional
-        Times of ignition and cut-off; always on without them.
 
     Examples
     --------

@@ -13,7 +13,7 @@ import numpy as np
 
 from polhode.arguments import in_unit, truth
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Inertia, Loads
+from polhode.arguments.words import Inertia, Loads, described_by
 from polhode.bodies.body import Body
 from polhode.bodies.inertia import KG_M2, principal
 from polhode.errors import answering
@@ -22,6 +22,7 @@ from polhode.systems.record import System
 
 
 @answering
+@described_by(given_of)
 def free_body(inertia: Inertia, *, physical: bool = True, loads: Loads = ()) -> System:
     """A rigid body that rotates freely.
 
@@ -32,8 +33,6 @@ def free_body(inertia: Inertia, *, physical: bool = True, loads: Loads = ()) -> 
     physical : bool
         Whether a moment above the sum of the two others, which no body can have, is refused. Euler's equations alone
         are defined for any positive moments: those of textbooks, or of a body in a fluid with its added inertia.
-    loads : sequence of Load
-        What acts besides, from ``polhode.loads``; the body is called "body".
 
     Raises
     ------

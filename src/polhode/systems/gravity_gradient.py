@@ -19,7 +19,7 @@ import numpy as np
 from polhode.algebra.quaternion import rotate
 from polhode.arguments import Array, in_unit, number
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import GravitationalParameter, Inertia, Length, Loads
+from polhode.arguments.words import GravitationalParameter, Inertia, Length, Loads, described_by
 from polhode.bodies.body import Body
 from polhode.bodies.inertia import KG_M2, principal
 from polhode.errors import answering
@@ -62,6 +62,7 @@ def axis_of_symmetry(moments: Any, frame: Array) -> Array | None:
 
 
 @answering
+@described_by(given_of)
 def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Length, loads: Loads = ()) -> System:
     """The attitude of a rigid body in the gravity gradient of a distant centre.
 
@@ -73,8 +74,6 @@ def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Lengt
         Gravitational constant times mass of the centre, positive.
     radius : float
         Distance of the centre, positive; its direction is z in space.
-    loads : sequence of Load
-        What acts besides, from ``polhode.loads``; the body is called "body".
 
     Examples
     --------

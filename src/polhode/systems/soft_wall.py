@@ -22,7 +22,7 @@ from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import axpy, cross, dot, scale
 from polhode.arguments import choice, in_unit
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Inertia, Loads
+from polhode.arguments.words import Inertia, Loads, described_by
 from polhode.bodies.body import Body
 from polhode.bodies.inertia import KG_M2, principal
 from polhode.errors import answering
@@ -67,6 +67,7 @@ def wall_level(body, sign, third):
 
 
 @answering
+@described_by(given_of)
 def soft_wall(
     inertia: Inertia = (2.0, 3.0, 4.5), sign: Literal["printed", "physical"] = "printed", loads: Loads = ()
 ) -> System:
@@ -78,8 +79,6 @@ def soft_wall(
         Principal moments or tensor.
     sign : {"printed", "physical"}
         Sign of the potential, see above.
-    loads : sequence of Load
-        What acts besides, from ``polhode.loads``; the body is called "body".
 
     Raises
     ------
