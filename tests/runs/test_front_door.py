@@ -238,7 +238,7 @@ def test_a_run_ends_with_the_rows_asked_for():
         ds = ph.integrate(BODY, t_eval=asked, **how, **SPIN)
         assert ds.equals(ph.integrate(BODY, t_eval=asked, t_end=0.3, **how, **SPIN)) and ds.time[-1] == 0.3
     assert ph.integrate(BODY, t_eval=asked, step=0.1, steps=5, **SPIN).time.values.tolist() == asked
-    with pytest.raises(ph.errors.InvalidInput, match="give either t_end or steps"):
+    with pytest.raises(ph.errors.InvalidInput, match="t_eval must be a flat sequence of at least one"):
         ph.integrate(BODY, t_eval=[], step=0.1, **SPIN)
 
 

@@ -193,6 +193,8 @@ def test_parameters_of_a_system_built_by_hand():
         ("heavy_top", {"mass": 1.0}, r"weight and mass are both given"),
         ("heavy_top", {"inertia": (1.0, 1.0, 9.0)}, r"inertia"),
         ("heavy_top", 3.0, r"give parameters as a mapping"),
+        ("heavy_top", {"weight": [1.0, 2.0]}, r"weight is one number in a run.*members={'weight': ...}"),
+        ("orbit", {"forces.0.J2": np.ones(2)}, r"forces.0.J2 is one number in a run.*members={'forces.0.J2': ...}"),
     ],
 )  # fmt: skip
 def test_parameters_that_cannot_be(system, parameters, sentence):

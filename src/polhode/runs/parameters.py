@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import Array, numbers
-from polhode.errors import InvalidInput, unknown_name
+from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.systems import System
 from polhode.systems.registry import builder, handed_in, with_functions
 
@@ -78,6 +78,14 @@ def value_at(system: System, path: str, given: str = "tangent") -> float | list[
     return inner
 
 
+def _given(system: System, path: str) -> object:
+    """The value of an argument by its path, None where there is none."""
+    try:
+        return value_at(system, path)
+    except InvalidInput:
+        return None
+
+
 def _thawed(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _thawed(inner) for name, inner in value.items()}
@@ -111,11 +119,15 @@ def with_parameters(system: System, parameters: Any) -> System:
                 f"parameters is a mapping, but no function of polhode builds the system {system.name!r}; give its "
                 f"{len(system.parameters)} parameters as a sequence"
             )
-        if any(isinstance(name, str) and "." in name for name in parameters):
-            return system_with(system, parameters, "parameters")
-        for name in parameters:
-            if name not in known:
+        paths = any(isinstance(name, str) and "." in name for name in parameters)
+        for name, value in parameters.items():
+            if name not in known and not paths:
                 raise unknown_name(f"parameter of {system.name}", name, known)
+            if isinstance(value, list | tuple | np.ndarray) and isinstance(_given(system, name), float):
+                raise InvalidInput(f"{name} is one number in a run, not {shown(value)}; ensemble runs one for each "
+                                   f"value of members={{{name!r}: ...}}")  # fmt: skip
+        if paths:
+            return system_with(system, parameters, "parameters")
         changes = dict(parameters)
         if "parameters" in changes:
             changes["parameters"] = _as_many(changes["parameters"], system.arguments.get("parameters") or ()).tolist()

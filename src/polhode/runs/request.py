@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import UNKNOWN, Array, choice, has_quantity, in_unit, number, numbers, truth
+from polhode.arguments import UNKNOWN, Array, choice, has_quantity, in_unit, number, truth
 from polhode.arguments.recorded import plain
 from polhode.errors import InvalidInput, OldNameWarning, PolhodeError, unknown_name, warn
 from polhode.kernel import layout as L
@@ -36,7 +36,7 @@ from polhode.runs.parameters import value_at, with_parameters
 from polhode.runs.rows import Record
 from polhode.runs.settings import Settings, unknown_argument, wanted
 from polhode.runs.state import ANGLES, FORMS, OF_METHODS, STATE_WORDS, TURNING, State, as_kept, record_of, state_of
-from polhode.runs.steps import FixedStep, Recording, Steps, Tolerance, checked_breaks, planned
+from polhode.runs.steps import FixedStep, Recording, Steps, Tolerance, checked_breaks, planned, times_asked_for
 from polhode.systems import System, built
 from polhode.systems.carried import carried_in
 from polhode.systems.events import Event, event_of, events_of, why_not
@@ -351,7 +351,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any]) -> Request:
     if asked is not None:
         given["steps"] = replace(asked, first_step=measured["first_step"], max_step=measured["max_step"])
     if given.get("t_end") is None and (asked or given.get("steps") is None) and given.get("t_eval") is not None:
-        given["t_end"] = next(iter(numbers(given["t_eval"], "t_eval", "").ravel()[-1:].tolist()), None)
+        given["t_end"] = float(times_asked_for(given["t_eval"])[-1])
     steps, t0, t_end = planned(given, bool(chosen.prepare().step_density), chosen.method.tolerances)
     if any(system.arguments.get(name) for name in ("forces", "sunlight", "atmosphere")):
         settings = _dated(settings, system, sorted((t0, steps.final(t0, t_end))))

@@ -268,16 +268,21 @@ class Recording:
         return {"every": self.every, "t_eval": None if self.t_eval is None else list(self.t_eval)}
 
 
-def sample_times(t_eval: Any, every: int, start: float, h: float, n: int) -> Array:
+def times_asked_for(t_eval: object) -> Array:
+    times = numbers(t_eval, "t_eval", "")
+    if not times.size:
+        raise InvalidInput("t_eval must be a flat sequence of at least one finite time")
+    return times
+
+
+def sample_times(t_eval: object, every: int, start: float, h: float, n: int) -> Array:
     if not isfinite(h):
         raise InvalidInput(
             "with t_eval give t_end: it is not known when a number of steps with a time transformation ends"
         )
     if every != 1:
         raise InvalidInput("every and t_eval are both given; t_eval alone says what is recorded")
-    times = numbers(t_eval, "t_eval", "")
-    if not times.size:
-        raise InvalidInput("t_eval must be a flat sequence of at least one finite time")
+    times = times_asked_for(t_eval)
     if (np.diff(times if h > 0.0 else -times) < 0).any():
         raise InvalidInput("t_eval must be in the order of the run: times must not go back")
     with np.errstate(over="ignore"):  # of times far beyond the end
