@@ -21,7 +21,7 @@ from matplotlib.patches import Circle
 from scipy.optimize import brentq
 
 import polhode as ph
-from polhode.plots import film_files, solids
+from polhode.plots import animation, solids
 from polhode.plots.sphere_panels import level_curves
 
 SIDES = np.array([1.55, 1.0, 0.34])
@@ -189,7 +189,7 @@ def write(path: Path) -> Path:
         canvas.draw()
         return np.asarray(canvas.buffer_rgba())[..., :3].copy()
 
-    film_files.write(pixels, SIZE, frames, FPS, path)
+    animation.write_film(pixels, SIZE, frames, FPS, path)
     return path
 
 

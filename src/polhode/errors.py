@@ -310,11 +310,13 @@ def missing(error: ModuleNotFoundError) -> ModuleNotFoundError:
     return MissingExtra(f"this needs {package}, which is not installed: pip install 'polhode[all]'")
 
 
-def sections_of(function: Callable[..., Any]) -> str | None:
+def sections_of(
+    function: Callable[..., Any], returned: str = "", refused: str = "Names the argument that is wrong."
+) -> str | None:  # fmt: skip
     """The docstring of a function, with what it returns and raises where it says nothing else than its annotation."""
-    text, returned = function.__doc__, str(function.__annotations__.get("return"))
+    text, returned = function.__doc__, returned or str(function.__annotations__.get("return"))
     returned = function.__qualname__.partition(".")[0] if returned == "Self" else returned
-    for name, said in (("Returns", [returned]), ("Raises", ["InvalidInput", "    Names the argument that is wrong."])):
+    for name, said in (("Returns", [returned]), ("Raises", ["InvalidInput", f"    {refused}"])):
         behind = re.search(r"\n( *)(Raises|Warns|See Also|Examples)\n", text or "")
         if text and behind and f"\n{behind[1]}{name}\n" not in text and said != ["None"]:
             at, indent = behind.span()[0] + 1, behind[1]

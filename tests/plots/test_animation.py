@@ -12,7 +12,7 @@ import polhode as ph
 from each import each
 from polhode.cli import group
 from polhode.errors import FileProblem, InvalidInput
-from polhode.plots import film_files, moving_panels, solids
+from polhode.plots import animation, moving_panels, solids
 from polhode.plots.animation import SIZE
 from polhode.plots.film_frames import FASTEST, attitudes, frames_of, positions
 
@@ -78,7 +78,7 @@ def test_differences_between_frames_add_up_to_the_frames(body, tmp_path):
     assert all((a == b).all() for a, b in zip(seen, other, strict=True))
 
 
-@pytest.mark.skipif(not film_files.ffmpeg(), reason="no ffmpeg")
+@pytest.mark.skipif(not animation.ffmpeg(), reason="no ffmpeg")
 @each("suffix", [".mp4", ".webm"])
 def test_a_video_is_written_by_ffmpeg(body, tmp_path, suffix):
     film = ph.plots.animate(body, tmp_path / f"body{suffix}", seconds=0.4, fps=10, size=(380, 234))
@@ -88,7 +88,7 @@ def test_a_video_is_written_by_ffmpeg(body, tmp_path, suffix):
 
 
 def test_without_ffmpeg_the_sentence_says_what_to_do(body, tmp_path, monkeypatch):
-    monkeypatch.setattr(film_files, "ffmpeg", lambda: False)
+    monkeypatch.setattr(animation, "ffmpeg", lambda: False)
     with pytest.raises(InvalidInput, match=r"needs ffmpeg, which is not installed: install it .* or write a \.gif"):
         ph.plots.animate(body, tmp_path / "body.mp4")
 
@@ -106,7 +106,7 @@ def test_what_was_there_stays_until_the_film_is_complete(body, tmp_path):
     assert path.read_text() == "before" and os.listdir(tmp_path) == ["body.gif"]
 
 
-@pytest.mark.skipif(not film_files.ffmpeg(), reason="no ffmpeg")
+@pytest.mark.skipif(not animation.ffmpeg(), reason="no ffmpeg")
 def test_ctrl_c_while_ffmpeg_writes(body, tmp_path):
     def stop(progress):
         if progress.done == 3:

@@ -25,7 +25,7 @@ from math import asinh, atan, atan2, copysign, cos, exp, floor, inf, nan, pi, si
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polhode.algebra.vectorised import Operand, Rows, columns, leading_axes, numbers
+from polhode.algebra.vectorised import Operand, Rows, columns, leading_axes, numbers, over_rows
 from polhode.arguments import Array, array
 from polhode.errors import InvalidInput
 from polhode.kernel.jit import helper, inlined
@@ -388,15 +388,13 @@ def _arguments(operands: dict[str, ArrayLike], zeros: int) -> dict[str, Array]:
     return arrays
 
 
-_ANY, _MC = numbers(), Operand(0, _read_complementary, lambda mc: 0.0 <= mc <= LARGEST)
-_U = Operand(0, _read_sized, lambda u: -LONGEST <= u <= LONGEST)
-_PHI = Operand(0, functools.partial(_read_sized, unit="rad"), lambda phi: -LONGEST <= phi <= LONGEST)
+_ANY, _MC = numbers(), Operand(0, _read_complementary, lambda mc: 0.0 <= mc <= LARGEST, ("mc outside 0 ... 1e30",))
+_U = Operand(0, _read_sized, lambda u: -LONGEST <= u <= LONGEST, ("u beyond 1e12",))
+_PHI = Operand(
+    0, functools.partial(_read_sized, unit="rad"), lambda phi: -LONGEST <= phi <= LONGEST, ("phi beyond 1e12",)
+)
 
 _JACOBI = Rows(jacobi_kernel, (4,), u=_U, mc=_MC)
-_SN, _CN, _DN, _AM = (Rows(kernel, (), u=_U, mc=_MC) for kernel in (sn_kernel, cn_kernel, dn_kernel, am_kernel))
-_K, _E = Rows(K_kernel, (), mc=_MC), Rows(E_kernel, (), mc=_MC)
-_PI_COMPLETE = Rows(Pi_complete_of, (), n=_ANY, mc=_MC)
-_F, _PI = Rows(F_kernel, (), phi=_PHI, mc=_MC), Rows(Pi_kernel, (), phi=_PHI, n=_ANY, mc=_MC)
 _RF, _RD = (Rows(kernel, (), x=_ANY, y=_ANY, z=_ANY) for kernel in (RF_kernel, RD_kernel))
 _RC, _RJ = Rows(RC_any, (), x=_ANY, y=_ANY), Rows(RJ_any, (), x=_ANY, y=_ANY, z=_ANY, p=_ANY)
 
@@ -431,6 +429,7 @@ def jacobi(u: ArrayLike, mc: ArrayLike) -> tuple[Array, Array, Array, Array]:
     return columns(_JACOBI(u, mc))
 
 
+@over_rows(sn_kernel, (), u=_U, mc=_MC)
 def sn(u: ArrayLike, mc: ArrayLike) -> Array:
     """Jacobi elliptic function sn; see ``jacobi``.
 
@@ -444,9 +443,9 @@ def sn(u: ArrayLike, mc: ArrayLike) -> Array:
     >>> sn([0.5, 1.0], 0.5).round(6)
     array([0.47075 , 0.803002])
     """
-    return _SN(u, mc)
 
 
+@over_rows(cn_kernel, (), u=_U, mc=_MC)
 def cn(u: ArrayLike, mc: ArrayLike) -> Array:
     """Jacobi elliptic function cn; see ``jacobi``.
 
@@ -460,9 +459,9 @@ def cn(u: ArrayLike, mc: ArrayLike) -> Array:
     >>> cn([0.5, 1.0], 0.5).round(6)
     array([0.882266, 0.595977])
     """
-    return _CN(u, mc)
 
 
+@over_rows(dn_kernel, (), u=_U, mc=_MC)
 def dn(u: ArrayLike, mc: ArrayLike) -> Array:
     """Jacobi elliptic function dn; see ``jacobi``.
 
@@ -476,9 +475,9 @@ def dn(u: ArrayLike, mc: ArrayLike) -> Array:
     >>> dn([0.5, 1.0], 0.5).round(6)
     array([0.942972, 0.823161])
     """
-    return _DN(u, mc)
 
 
+@over_rows(am_kernel, (), u=_U, mc=_MC)
 def am(u: ArrayLike, mc: ArrayLike) -> Array:
     """Jacobi amplitude am, which maps the real line onto itself; see ``jacobi``.
 
@@ -492,9 +491,9 @@ def am(u: ArrayLike, mc: ArrayLike) -> Array:
     >>> round(float(am(2.0 * K(0.5), 0.5)), 6)
     3.141593
     """
-    return _AM(u, mc)
 
 
+@over_rows(K_kernel, (), mc=_MC)
 def K(mc: ArrayLike) -> Array:
     """Complete elliptic integral of the first kind.
 
@@ -508,19 +507,14 @@ def K(mc: ArrayLike) -> Array:
     array
         To a few 1e-16, relative.
 
-    Raises
-    ------
-    InvalidInput
-        Not finite, negative, or beyond 1e30.
-
     Examples
     --------
     >>> round(float(K(0.5)), 6)
     1.854075
     """
-    return _K(mc)
 
 
+@over_rows(E_kernel, (), mc=_MC)
 def E(mc: ArrayLike) -> Array:
     """Complete elliptic integral of the second kind; as ``K``, and E(0) = 1.
 
@@ -529,9 +523,9 @@ def E(mc: ArrayLike) -> Array:
     >>> round(float(E(0.5)), 6)
     1.350644
     """
-    return _E(mc)
 
 
+@over_rows(Pi_complete_of, (), n=_ANY, mc=_MC)
 def Pi_complete(n: ArrayLike, mc: ArrayLike) -> Array:
     """Complete elliptic integral of the third kind, of 1/((1 - n sin^2 t) sqrt(1 - m sin^2 t)) from 0 to pi/2.
 
@@ -547,19 +541,14 @@ def Pi_complete(n: ArrayLike, mc: ArrayLike) -> Array:
     array
         For n < 1 relative error a few 1e-16 times the condition number in n; infinite at n = 1 and at mc = 0.
 
-    Raises
-    ------
-    InvalidInput
-        Not finite, mc outside 0 ... 1e30, shapes that do not broadcast.
-
     Examples
     --------
     >>> round(float(Pi_complete(0.3, 0.5)), 6)
     2.250377
     """
-    return _PI_COMPLETE(n, mc)
 
 
+@over_rows(F_kernel, (), phi=_PHI, mc=_MC)
 def F(phi: ArrayLike, mc: ArrayLike) -> Array:
     """Incomplete elliptic integral of the first kind, the inverse of ``am``.
 
@@ -575,19 +564,14 @@ def F(phi: ArrayLike, mc: ArrayLike) -> Array:
     array
         Relative error a few 1e-16 times the condition number in phi. Infinite where mc = 0 and phi exceeds pi/2.
 
-    Raises
-    ------
-    InvalidInput
-        Not finite, mc outside 0 ... 1e30, phi beyond 1e12, shapes that do not broadcast.
-
     Examples
     --------
     >>> round(float(F(am(1.2, 0.5), 0.5)), 6)
     1.2
     """
-    return _F(phi, mc)
 
 
+@over_rows(Pi_kernel, (), phi=_PHI, n=_ANY, mc=_MC)
 def Pi(phi: ArrayLike, n: ArrayLike, mc: ArrayLike) -> Array:
     """Incomplete elliptic integral of the third kind, of 1/((1 - n sin^2 t) sqrt(1 - m sin^2 t)) from 0 to phi.
 
@@ -606,17 +590,11 @@ def Pi(phi: ArrayLike, n: ArrayLike, mc: ArrayLike) -> Array:
         For n < 1 relative error a few 1e-16 times the condition number in phi and n, for mc > 1 times mc as well; for
         principal values 1e-13 away from their zeros and poles.
 
-    Raises
-    ------
-    InvalidInput
-        Not finite, mc outside 0 ... 1e30, phi beyond 1e12, shapes that do not broadcast.
-
     Examples
     --------
     >>> round(float(Pi(1.0, 0.3, 0.5)), 6)
     1.192325
     """
-    return _PI(phi, n, mc)
 
 
 def RF(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:

@@ -12,20 +12,22 @@ messages.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from polhode.arguments import NUMBERS, Array, Indices, array, room_for
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, sections_of
 from polhode.kernel import jit
 
 LARGEST = 1e100
 """Largest entry of a vector; much larger ones would overflow when squared."""
 
 FLOAT = np.dtype(np.float64)
+Named = TypeVar("Named", bound=Callable[..., Any])
 
 
 # Loops: each template is compiled once for every kernel bound into it.
@@ -139,6 +141,8 @@ class Operand(NamedTuple):
     """``read(value, name)``: the checked array, of shape (..., length) or (...)."""
     fits: Callable[[Any], bool] | None = None
     """Whether plain numbers of at most 1e100, a list or one number, need no further check; None: they never do."""
+    refused: tuple[str, ...] = ()
+    """What is refused beside a wrong shape and what is not finite, for docstrings."""
 
 
 def plain(value: Any, length: int) -> Any:
@@ -170,7 +174,7 @@ def read_vectors(value: object, name: str, unit: str = "") -> Array:
 
 def vectors(unit: str = "") -> Operand:
     """An argument (..., 3) in this unit."""
-    return Operand(3, functools.partial(read_vectors, unit=unit))
+    return Operand(3, functools.partial(read_vectors, unit=unit), refused=("entries beyond 1e100",))
 
 
 def numbers(unit: str = "") -> Operand:
@@ -217,7 +221,7 @@ class Rows:
     def __call__(self, *values: object, plan: Indices | None = None) -> Array:
         """The result for the values of the operands, (..., *gives)."""
         rows: list[Any] = []
-        for value, (length, _, fits) in zip(values, self._each, strict=True):
+        for value, (length, _, fits, _) in zip(values, self._each, strict=True):
             if (one := plain(value, length)) is None or (fits is not None and not fits(one)):
                 named = zip(values, self.operands.items(), strict=True)
                 return self.over(*(operand.read(value, name) for value, (name, operand) in named), plan=plan)
@@ -248,6 +252,30 @@ class Rows:
         out = np.empty((count, self.length))
         self.loop(*rows, out)
         return out.reshape(leading + self.gives)[()]
+
+
+def over_rows(kernel: Any, gives: tuple[int, ...], **operands: Operand) -> Callable[[Named], Named]:
+    """Decorator: a kernel as a function of array_like, with the name and the text of a function without a body, to
+    which is added what it returns and raises where that follows from the operands."""
+    rows, shape = Rows(kernel, gives, False, **operands), ", ".join(["...", *map(str, gives)])
+    refused = ["Wrong shape", "not finite", *dict.fromkeys(word for one in operands.values() for word in one.refused)]
+    *words, last = refused
+    said = f"{', '.join(words)}{',' * (len(words) > 1)} or {last}."
+
+    def made(function: Named) -> Named:
+        order = inspect.signature(function)
+        function.__doc__ = sections_of(function, f"array ({shape})", said)
+
+        @functools.wraps(function)
+        def over(*values: object, **named: object) -> Array:
+            if named or len(values) != len(operands):
+                function(*values, **named)  # for the TypeError of a call with too few, too many or others
+                values = order.bind(*values, **named).args
+            return rows(*values)
+
+        return cast(Named, over)
+
+    return made
 
 
 def columns(out: Array) -> tuple[Any, ...]:

@@ -81,7 +81,12 @@ def command(
     chosen = [word.strip() for word in methods.split(",")] if methods else list(usual_methods(read.system))
     if not all(chosen):
         raise InvalidInput(f"--methods {methods!r}: expected names separated by commas, such as trapm,imidm")
-    sizes = _sizes(steps) if steps else _usual(step, t_end, t0, quiet)
+    sizes: list[float] = [] if steps else _usual(step, t_end, t0, quiet)
+    for word in steps.split(",") if steps else ():
+        try:
+            sizes.append(float(word))
+        except ValueError:
+            raise InvalidInput(f"--steps {steps!r}: {word.strip()!r} is no number; expected such as 0.1,0.05") from None
     target = _target(output, Path(scenario).stem)
     picture = target.with_suffix(".png")
     check_defaults(output, overwrite, target, picture)
@@ -138,16 +143,6 @@ def _span(given: dict[str, Any]) -> tuple[dict[str, Any], float, float]:
     if t_end is None:
         t_end = arguments.get("t0", 0.0) + step * count
     return grouped(arguments), step, float(t_end)
-
-
-def _sizes(text: str) -> list[float]:
-    found = []
-    for word in text.split(","):
-        try:
-            found.append(float(word))
-        except ValueError:
-            raise InvalidInput(f"--steps {text!r}: {word.strip()!r} is no number; expected such as 0.1,0.05") from None
-    return found
 
 
 def _usual(step: float, t_end: float, t0: float, quiet: bool) -> list[float]:

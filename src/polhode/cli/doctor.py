@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -51,8 +52,7 @@ def diagnosis() -> dict[str, Any]:
     """All that ``polhode doctor`` tells, in JSON's types; ``problems`` lists what is wrong, each with its remedy."""
     problems: list[str] = []
     facts: dict[str, Any] = {"python": platform.python_version(), "platform": platform.platform()}
-    facts["versions"] = versions(problems)
-    facts["extras"] = extras()
+    facts |= {"versions": versions(problems), "extras": extras()}
     for name, found in (
         ("cache", cache), ("processors", processors), ("simd", simd), ("gpu", gpu), ("compiler", compiler),
         ("check", self_check),
@@ -147,12 +147,9 @@ def cache(problems: list[str]) -> dict[str, Any]:
 def sizes_of(root: Path) -> list[int]:
     """Sizes of all files in a folder; those that go meanwhile, or cannot be read, are left out."""
     found = []
-    for folder, _, names in os.walk(root):
-        for name in names:
-            try:
-                found.append(os.stat(os.path.join(folder, name), follow_symlinks=False).st_size)
-            except OSError:
-                continue
+    for file in (os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names):
+        with contextlib.suppress(OSError):
+            found.append(os.stat(file, follow_symlinks=False).st_size)
     return found
 
 
@@ -237,15 +234,14 @@ def in_words(facts: dict[str, Any]) -> str:
         rows.append((f"extra {name}", there if extra["present"] else f"absent; {extra['pip']}"))
     told: dict[str, Callable[[Any], str]] = {
         "cache": lambda one: f"{one['folder']}, {one['files']} files, {one['bytes'] / 1e6:,.1f} MB, "
-        + ("writable" if one["writable"] else "not writable"),
+        f"{'' if one['writable'] else 'not '}writable",
         "processors": lambda one: f"{one['machine']} ({one['name']}), {one['threads']} threads for ensembles",
         "simd": lambda one: f"{one['doubles']} doubles in a register, {one['members']} members take a step together",
         "gpu": lambda one: f"{one['name']}, {one['architecture']}, {one['multiprocessors']} multiprocessors, "
         f"{one['free_bytes'] / 1e9:,.1f} GB free" if one["present"] else f"none: {one['why']}",
         "compiler": lambda one: one["uses"],
         "check": lambda one: ("passed" if one["passed"] else "failed")
-        + (f", error {one['error']:.0e} rad" if one["error"] is not None else "")
-        + f", {one['seconds']:.1f} s",
+        + (f", error {one['error']:.0e} rad" if one["error"] is not None else "") + f", {one['seconds']:.1f} s",
     }  # fmt: skip
     rows += [(name, say(facts[name]) if facts[name] else "failed, see below") for name, say in told.items()]
     width = max(len(name) for name, _ in rows)

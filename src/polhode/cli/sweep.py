@@ -89,9 +89,13 @@ def command(
         return
     if output is not None:
         raise InvalidInput("-o names the trajectory of one --member; the store of a sweep is named by --store")
+    parts = re.fullmatch(r"(\d{1,9})/(\d{1,9})", part or "")
+    if part is not None and parts is None:
+        raise InvalidInput(f"--part {part!r}: expected K/N, such as 3/20, the third of twenty parts")
+    only = (int(parts[1]), int(parts[2])) if parts else None
     with noted():
         ds = ph.sweep(
-            scenario, store=store, workers=workers, scheduler=scheduler, part=_part(part), allow_code=allow_code,
+            scenario, store=store, workers=workers, scheduler=scheduler, part=only, allow_code=allow_code,
             progress=None if quiet else True,
         )  # fmt: skip
     path = ds.encoding["store"]
@@ -120,16 +124,6 @@ def _alone(*, status: bool, check: bool, member: bool) -> None:
         given = context.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE
         if given and name not in known:
             raise InvalidInput(f"{one.opts[-1]} does not go with {main}; leave one of them out")
-
-
-def _part(words: str | None) -> tuple[int, int] | None:
-    """K/N as two numbers."""
-    if words is None:
-        return None
-    found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", words)
-    if found is None:
-        raise InvalidInput(f"--part {words!r}: expected K/N, such as 3/20, the third of twenty parts")
-    return int(found[1]), int(found[2])
 
 
 def _check(store: str, quiet: bool) -> None:

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -84,33 +85,29 @@ def complete_method(context: Context, parameter: Parameter, incomplete: str) -> 
     return [before + comma + text for text in known if text.startswith(word)]
 
 
-def complete_scenario(context: Context, parameter: Parameter, incomplete: str) -> list[str]:
-    """Scenario files, ``*.toml``, and folders with a slash.
+def _complete_files(suffixes: tuple[str, ...], of_folders: tuple[str, ...]) -> Callable[..., list[str]]:
+    """Completions: files with these suffixes, such folders, and other folders with a slash. A folder that is the only
+    match comes with what is in it, so that a shell puts no space behind its slash."""
 
-    A folder that is the only match comes with what is in it, so that a shell puts no space behind its slash.
-    """
-    return _files(incomplete, (".toml",), ())
+    def complete(context: Context | None, parameter: Parameter | None, incomplete: str) -> list[str]:
+        before, slash, word = incomplete.rpartition("/")
+        try:
+            entries = sorted(Path(before + slash or ".").expanduser().iterdir())
+        except OSError:
+            return []
+        shown = [one for one in entries
+                 if one.name.startswith(word) and word.startswith(".") >= one.name.startswith(".")]  # fmt: skip
+        folders = [f"{before}{slash}{one.name}/" for one in shown if one.is_dir() and one.suffix not in of_folders]
+        files = [f"{before}{slash}{one.name}" for one in shown
+                 if one.suffix in (of_folders if one.is_dir() else suffixes)]  # fmt: skip
+        inside = complete(context, parameter, folders[0]) if len(folders) == 1 and word and not files else []
+        return [*folders, *files, *inside]
+
+    return complete
 
 
-def complete_trajectory(context: Context, parameter: Parameter, incomplete: str) -> list[str]:
-    """Trajectories, ``*.nc`` and the folders ``*.zarr``; scenario files; and other folders with a slash."""
-    return _files(incomplete, (".nc", ".toml"), (".zarr",))
-
-
-def _files(incomplete: str, suffixes: tuple[str, ...], of_folders: tuple[str, ...]) -> list[str]:
-    from pathlib import Path
-
-    before, slash, word = incomplete.rpartition("/")
-    try:
-        entries = sorted(Path(before + slash or ".").expanduser().iterdir())
-    except OSError:
-        return []
-    shown = [one for one in entries if one.name.startswith(word) and word.startswith(".") >= one.name.startswith(".")]
-    folders = [f"{before}{slash}{one.name}/" for one in shown if one.is_dir() and one.suffix not in of_folders]
-    files = [f"{before}{slash}{one.name}" for one in shown
-             if one.suffix in (of_folders if one.is_dir() else suffixes)]  # fmt: skip
-    inside = _files(folders[0], suffixes, of_folders) if len(folders) == 1 and word and not files else []
-    return [*folders, *files, *inside]
+complete_scenario = _complete_files((".toml",), ())
+complete_trajectory = _complete_files((".nc", ".toml"), (".zarr",))
 
 
 def complete_system(context: Context, parameter: Parameter, incomplete: str) -> list[str]:

@@ -197,14 +197,6 @@ BARE = {"orbit": (0.25, 0.15, 0.5, 0.1), "polhode": (0.3, 0.2, 0.5, 0.1), "axis"
 IN_SPACE = (0.25, 0.4, 0.5, 0.3)
 
 
-def _margins(panel: Panel, shown: Shown) -> Box:
-    if panel.name in BARE:
-        return BARE[panel.name]
-    if panel.space(shown):
-        return IN_SPACE
-    return MARGINS.get(panel.shape, (0.82, 0.3, 0.5, 0.5))
-
-
 def _draw(figure: Figure, shown: Shown, panels: Sequence[Panel], boxes: Sequence[Box], explained: bool = False) -> None:
     """Draw each panel into its cell; the first along time explains what is grey, if that is to be explained."""
     wide, high = figure.get_figwidth(), figure.get_figheight()
@@ -212,7 +204,8 @@ def _draw(figure: Figure, shown: Shown, panels: Sequence[Panel], boxes: Sequence
     cells = []
     columns: dict[tuple[float, str], list[Any]] = {}
     for panel, (x, y, w, h) in zip(panels, boxes, strict=True):
-        left, right, above, below = (letters * side for side in _margins(panel, shown))
+        usual_sides = IN_SPACE if panel.space(shown) else MARGINS.get(panel.shape, (0.82, 0.3, 0.5, 0.5))
+        left, right, above, below = (letters * side for side in BARE.get(panel.name, usual_sides))
         rectangle = ((x + left) / wide, (y + below) / high, (w - left - right) / wide, (h - above - below) / high)
         axes = figure.add_axes(rectangle, projection="3d" if panel.space(shown) else None)
         panel.draw(axes, shown)

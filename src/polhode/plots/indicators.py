@@ -100,7 +100,11 @@ def indicator(
     kind = kind_of(ds)
     if kind is None:
         raise InvalidInput("this Dataset holds no indicator of chaos; take that of polhode.chaos.megno, for instance")
-    limits = _limits(limits)
+    if limits is not None:
+        low, high = vector(limits, "limits", 2).tolist()
+        if not low < high:
+            raise InvalidInput(f"limits must be two increasing numbers, such as (1.0, 30.0), not {shown(limits)}")
+        limits = low, high
     over = _over(ds, x, y)
     from matplotlib.axes import Axes
 
@@ -124,15 +128,6 @@ def kind_of(ds: xr.Dataset) -> _Kind | None:
     """Which indicator of chaos a Dataset holds; None if it holds none."""
     trajectory(ds)
     return next((kind for kind in KINDS.values() if kind.along in ds and kind.final in ds), None)
-
-
-def _limits(given: ArrayLike | None) -> tuple[float, float] | None:
-    if given is None:
-        return None
-    low, high = vector(given, "limits", 2).tolist()
-    if not low < high:
-        raise InvalidInput(f"limits must be two increasing numbers, such as (1.0, 30.0), not {shown(given)}")
-    return low, high
 
 
 # ------------------------------------------------------------------ what it is drawn over

@@ -63,14 +63,10 @@ def _strand(axes: Axes, path: Array, radius: float, colour: str, width: float, z
     behind = path[:, 2] < 0.0
     hidden = solids.hidden(path, radius) if radius else np.zeros(len(path), dtype=bool)
     for side, strength, order in ((~behind, 1.0, zorder + 2.0), (behind, 0.5, zorder)):
-        grown = side.copy()
-        grown[1:] |= side[:-1]
-        shown = grown & ~hidden
+        shown = solids.grown(side) & ~hidden
         if shown.any():
-            axes.plot(
-                np.where(shown, path[:, 0], np.nan), np.where(shown, path[:, 1], np.nan), color=colour, linewidth=width,
-                alpha=strength, zorder=order, solid_capstyle="round",
-            )  # fmt: skip
+            x, y = np.where(shown, path[:, :2].T, np.nan)
+            axes.plot(x, y, color=colour, linewidth=width, alpha=strength, zorder=order, solid_capstyle="round")
 
 
 def _globe(axes: Axes, camera: Array, radius: float) -> None:
@@ -81,8 +77,7 @@ def _globe(axes: Axes, camera: Array, radius: float) -> None:
     equator = np.column_stack([np.cos(ROUND), np.sin(ROUND), np.zeros_like(ROUND)])
     for circles, colour, width in ((graticule(), "#c3d0dd", 0.5), (equator, "#8fa5bc", 0.8)):
         seen = radius * circles @ camera.T
-        x, y = (np.where(seen[:, 2] >= 0.0, seen[:, j], np.nan) for j in (0, 1))
-        axes.plot(x, y, color=colour, linewidth=width, zorder=4.5)
+        axes.plot(*np.where(seen[:, 2] >= 0.0, seen[:, :2].T, np.nan), color=colour, linewidth=width, zorder=4.5)
 
 
 def _scale_bar(axes: Axes, middle: Array, half: tuple[float, float], units: str, reach: float) -> None:

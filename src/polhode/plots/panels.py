@@ -52,10 +52,6 @@ def _orbit(shown: Shown) -> bool:
     return shown.centre is not None and "velocity" in shown
 
 
-def _elements(shown: Shown) -> bool:
-    return _orbit(shown) or shown.dominated
-
-
 def _point(shown: Shown) -> bool:
     return "position" in shown and "momentum" in shown and shown.pulling is None and not _molecules(shown)
 
@@ -110,7 +106,8 @@ TABLE = (
     Panel("relative_attitude", "angle between the attitudes of two bodies", "a load between two bodies with an inertia",
           lambda shown: bool(shown.turning_pairs), along.draw_relative_attitude),
     *(Panel(name, f"{words.lower()} of the osculating orbit", "an orbit about a centre or the heaviest body",
-            _elements, partial(along.draw_element, name)) for name, words in along.NAMED.items()),
+            lambda shown: _orbit(shown) or shown.dominated, partial(along.draw_element, name))
+      for name, words in along.NAMED.items()),
     Panel("position", "coordinates of the position", "position", _point,
           partial(along.draw_coordinates, "position", "Position in space")),
     Panel("momentum", "components of the momentum", "momentum", _point,
@@ -198,18 +195,14 @@ def usual(shown: Shown) -> list[Panel]:
     found[1:1] = [PANELS[name] for name in ("relative_position", "relative_attitude") if PANELS[name].offered(shown)]
     if "energies" in (panel.name for panel in found) and "box" in shown and not momentum_errors(shown.ds):
         found = [panel for panel in found if panel.name != "energies"]  # momenta are replaced by it
-    if shown.centre is not None and "position" in shown and _equatorial(shown):
-        found = [panel for panel in found if panel.name not in ("inclination", "node", "ground_track")]
+    if shown.centre is not None and "position" in shown:
+        r = shown.thin.all_bodies("position")
+        r = r[np.isfinite(r).all(axis=-1)]
+        if (np.abs(r[:, 2]) <= 0.01 * np.sqrt(np.einsum("ij,ij->i", r, r))).all():  # in the plane z = 0
+            found = [panel for panel in found if panel.name not in ("inclination", "node", "ground_track")]
     if shown.thin.count > 1 and shown.bodies > 1 and not shown.dominated:
         found = [panel for panel in found if panel.name not in along.NAMED or _orbit(shown)]
     return found
-
-
-def _equatorial(shown: Shown) -> bool:
-    """Whether the orbit stays within a hundredth of a radian of the plane z = 0."""
-    r = shown.thin.all_bodies("position")
-    r = r[np.isfinite(r).all(axis=-1)]
-    return bool((np.abs(r[:, 2]) <= 0.01 * np.sqrt(np.einsum("ij,ij->i", r, r))).all())
 
 
 def chosen(names: str | Sequence[str], shown: Shown) -> list[Panel]:

@@ -172,10 +172,15 @@ def hidden(points: Array, radius: float) -> Mask:
     return (points[:, 2] < 0.0) & (np.hypot(points[:, 0], points[:, 1]) < radius)
 
 
+def grown(side: Mask) -> Mask:
+    """Points of a curve that are on a side, and the first one behind each such part."""
+    found = side.copy()
+    found[1:] |= side[:-1]
+    return found
+
+
 def near_and_far(points: Array, view: Array) -> tuple[Array, Array]:
     """Of a curve (n, 3) on a sphere, the parts on the near and on the far side, on the screen; gaps are NaN."""
     flat = points @ view.T
     near = flat[:, 2] >= 0.0
-    both = near.copy()
-    both[1:] |= near[:-1]
-    return np.where(both[:, None], flat[:, :2], np.nan), np.where(near[:, None], np.nan, flat[:, :2])
+    return np.where(grown(near)[:, None], flat[:, :2], np.nan), np.where(near[:, None], np.nan, flat[:, :2])

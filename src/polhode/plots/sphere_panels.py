@@ -13,7 +13,7 @@ from polhode.plots import style
 from polhode.plots.axes import title
 from polhode.plots.rows import beside, filled, joined, slopes_of, thinned, unresolved
 from polhode.plots.shown import Shown, inverse_inertia
-from polhode.plots.solids import camera as looking_from
+from polhode.plots.solids import camera as looking_from, grown
 from polhode.plots.style import BLUE, FAINT, GREY, INK, VERMILION, Axes, Figure
 
 
@@ -36,10 +36,13 @@ def _draw(axes: Axes, camera: Array, points: Array, colour: str, width: float, f
     near = projected[:, 2] >= 0.0
     for side, strength in ((near, 1.0), (~near, far)):
         if side.any() and strength > 0.0:
-            grown = side.copy()
-            grown[1:] |= side[:-1]
-            x, y = np.where(grown, projected[:, 0], np.nan), np.where(grown, projected[:, 1], np.nan)
-            axes.plot(x, y, color=colour, linewidth=width, alpha=strength, zorder=zorder if strength == 1.0 else 1.5)
+            axes.plot(
+                *np.where(grown(side), projected[:, :2].T, np.nan),
+                color=colour,
+                linewidth=width,
+                alpha=strength,
+                zorder=zorder if strength == 1.0 else 1.5,
+            )
 
 
 @functools.cache

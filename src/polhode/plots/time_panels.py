@@ -449,7 +449,10 @@ def draw_element(name: str, axes: Axes, shown: Shown) -> None:
     chosen = [k for k in range(min(values.shape[1], MOST)) if k != central]
     values, units = values[:, chosen], str(found.attrs["units"])
     if units == "rad":
-        values = _unwrapped(values)
+        values = values.copy()
+        for k in range(values.shape[1]):  # without jumps by a turn
+            known = np.isfinite(values[:, k])
+            values[known, k] = np.unwrap(values[known, k])
     if name == "eccentricity":
         values = np.where(values < ROUND, 0.0, values)
     words, notes = NAMED[name], list[str]()
@@ -476,12 +479,3 @@ def _undefined(shown: Shown, name: str, chosen: list[int]) -> str:
     if float(np.sin(tilt).max(initial=0.0)) < 1e-9 and name == "node":
         return "the orbit lies in the plane z = 0 and has no node"
     return "the orbit is a circle" if name == "argument_of_periapsis" and float(e.min(initial=1.0)) < 1e-7 else ""
-
-
-def _unwrapped(angles: Array) -> Array:
-    """Angles along the rows without jumps by a turn."""
-    out = angles.copy()
-    for k in range(angles.shape[1]):
-        known = np.isfinite(angles[:, k])
-        out[known, k] = np.unwrap(angles[known, k])
-    return out

@@ -36,8 +36,7 @@ from polhode.lazy_packages import xr
 from polhode.trajectory import frames, transitions
 from polhode.trajectory.charts import with_chart
 from polhode.trajectory.relative import index_of, relative
-from polhode.trajectory.schema import own_rows
-from polhode.trajectory.tables import table_of
+from polhode.trajectory.schema import AXES, QUATERNION, own_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -490,7 +489,8 @@ class TrajectoryAccessor:
         """
         import polhode
 
-        ds = self._picture("plot", body, member, "; polhode.plots.bands draws all of them")
+        words = "; polhode.plots.bands draws all of them"
+        ds = self._one("plot", "time", "energy_error", besides=words, body=body, member=member)
         return polhode.plots.dashboard(ds, *arguments, **more)
 
     def view(
@@ -546,7 +546,7 @@ class TrajectoryAccessor:
         """
         import polhode
 
-        ds = self._picture("animate", body, member, "")
+        ds = self._one("animate", "time", "energy_error", body=body, member=member)
         return polhode.plots.animate(ds, *arguments, **more)
 
     # ------------------------------------------------------------------ what to work on
@@ -570,21 +570,15 @@ class TrajectoryAccessor:
             ds = _pick(ds, dim, one)
         return ds.transpose(*LEADING, ..., missing_dims="ignore")
 
-    def _one(self, method: str, *needed: str, **chosen: int | str | None) -> xr.Dataset:
-        """As ``_chosen``, and of one body and one member."""
+    def _one(self, method: str, *needed: str, besides: str = "", **chosen: int | str | None) -> xr.Dataset:
+        """As ``_chosen``, and of one body and one member; of a picture, of one member."""
         ds = self._chosen(method, *needed, **chosen)
-        for dim in CHOSEN:
-            if dim in ds[needed[0]].dims:
+        for dim in ("member",) if "time" in needed else CHOSEN:
+            if dim in (ds.dims if "time" in needed else ds[needed[0]].dims):
                 many = ds.sizes[dim]
-                raise InvalidInput(f"{method}: {dim} is missing; there are {many}, give one of 0 to {many - 1}")
-        return ds
-
-    def _picture(self, method: str, body: int | str | None, member: int | None, besides: str) -> xr.Dataset:
-        """A run to be drawn, of one member."""
-        ds = self._chosen(method, "time", "energy_error", body=body, member=member)
-        if "member" in ds.dims:
-            many = ds.sizes["member"]
-            raise InvalidInput(f"{method}: member is missing; there are {many}, give one of 0 to {many - 1}{besides}")
+                raise InvalidInput(
+                    f"{method}: {dim} is missing; there are {many}, give one of 0 to {many - 1}{besides}"
+                )
         return ds
 
 
@@ -640,3 +634,48 @@ def _in_degrees(found: Any, degrees: bool) -> Any:
     if hasattr(found, "data_vars"):
         return found.assign({name: _in_degrees(v, v.attrs.get("units") == "rad") for name, v in found.items()})
     return found.copy(data=np.rad2deg(found.values)).assign_attrs(units="deg")
+
+
+# ------------------------------------------------------------------ tables
+def table_of(ds: xr.Dataset) -> pd.DataFrame:
+    """What ``ds.polhode.to_pandas`` returns, of a Dataset with members, times and bodies in this order."""
+    if "time" not in ds.dims:
+        raise InvalidInput("to_pandas: this Dataset has no dimension time, so there are no rows; take one with rows")
+    try:
+        import pandas
+    except ImportError:
+        raise MissingExtra("to_pandas needs pandas; pip install pandas") from None
+    outer = ("member", "time") if "member" in ds.dims else ("time",)
+    columns, units = dict[str, Any](), dict[str, str]()
+    for name, variable in ds.data_vars.items():
+        if "time" not in variable.dims:
+            continue
+        inner = [str(dim) for dim in variable.dims if dim not in outer]
+        absent = {dim: ds.sizes[dim] for dim in outer if dim not in variable.dims}
+        filled = variable.expand_dims(absent).transpose(*outer, *inner)
+        values = np.asarray(filled.values).reshape(int(np.prod([ds.sizes[dim] for dim in outer])), -1)
+        for k, label in enumerate(_columns(ds, str(name), inner)):
+            while label in columns:  # two forces of one name
+                label += "_"
+            columns[label] = values[:, k]
+            units[label] = str(variable.attrs.get("units", ""))
+    times = np.asarray(ds["time"].values)
+    if outer == ("time",):
+        index: Any = pandas.Index(times, name="time")
+    else:
+        numbers = ds["member"].values if "member" in ds.coords else np.arange(ds.sizes["member"])
+        both = [np.repeat(numbers, ds.sizes["time"]), np.broadcast_to(times, (len(numbers), ds.sizes["time"])).ravel()]
+        index = pandas.MultiIndex.from_arrays(both, names=["member", "time"])
+    frame = pandas.DataFrame(columns, index=index)
+    frame.attrs = {"units": units, "title": str(ds.attrs.get("title", ""))}
+    return frame
+
+
+def _columns(ds: xr.Dataset, name: str, dims: Sequence[str]) -> list[str]:
+    """Names of the columns of a variable, in the order of its numbers."""
+    names = [name]
+    for dim in dims:
+        known: Any = ds[dim].values if dim in ds.coords else {"axis": AXES, "quaternion": QUATERNION}.get(dim)
+        entries = range(ds.sizes[dim]) if known is None else known
+        names = [f"{before}_{entry}" for before in names for entry in entries]
+    return names

@@ -16,27 +16,10 @@ from polhode.kernel import layout as L
 from polhode.lazy_packages import xr
 from polhode.methods.record import Coordinates
 from polhode.systems.record import AuxiliaryVariable, System
+from polhode.trajectory import schema
 from polhode.trajectory.charts import singular_note
 from polhode.trajectory.energies import EnergyBalance, energy_balance, massless_note, work_variables
 from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies
-from polhode.trajectory.schema import (
-    ANGLES,
-    AXES,
-    BALANCE,
-    BATHED,
-    CHANGING_POTENTIAL,
-    CHART_DIMENSION,
-    COMMANDS,
-    FALLING,
-    KINETIC_ONLY,
-    MEANING,
-    QUATERNION,
-    ROLE,
-    SCALE,
-    TAKEN_FOR_POTENTIAL,
-    UNITS,
-    UNRECORDED,
-)
 
 
 class Rows(NamedTuple):
@@ -146,7 +129,7 @@ def dataset(
     if moving:
         quantities |= {"energy": balance.energy, "energy_change": balance.change, "energy_error": balance.error}
     quantities["iterations"] = np.asarray(iterations)
-    label, meaning = UNITS[units], MEANING
+    label, meaning = schema.UNITS[units], schema.MEANING
     variables: dict[str, Any] = {}
     for name, values in quantities.items():
         inner = values.ndim - len(shape)
@@ -161,10 +144,10 @@ def dataset(
             dims = (*dims, "quaternion" if name in ("attitude", "attitude_compensation") else "axis")
         variables[name] = (dims, values, {"long_name": meaning[name], "units": label[name]})
     if moving:
-        variables["energy_error"][2]["scale"] = SCALE
+        variables["energy_error"][2]["scale"] = schema.SCALE
     if work_columns:
         variables["work"] = ((*leading, "force"), balance.work, {"long_name": meaning["work"], "units": label["work"]})
-        variables["energy_error"][2]["long_name"] = BALANCE
+        variables["energy_error"][2]["long_name"] = schema.BALANCE
     behind = states[..., L.BODY * N + system.read_from : L.BODY * N + S]
     loaded, alongside = _read_by_loads(system.auxiliary[system.read_from :], behind, label, meaning)
     for name, (inner_dims, read_values, words) in loaded.items():
@@ -179,17 +162,17 @@ def dataset(
         mass = mass.reshape(*shape, N)
         if members is not None:  # all burn as much
             mass = mass - system.mass + constants.mass[:, None, :]
-        about = {"long_name": meaning["mass"], "units": label["mass"], "note": FALLING}
+        about = {"long_name": meaning["mass"], "units": label["mass"], "note": schema.FALLING}
         variables["mass"] = ((*leading, "body"), mass, about) if N > 1 else (leading, mass[..., 0], about)
     if chart is not None and not system.rotates:
         chart = None
-    if chart is not None and chart.name in MEANING:
+    if chart is not None and chart.name in schema.MEANING:
         first = L.BODY * N + S
         values = states[..., first : first + chart.size * N].reshape(*shape, N, chart.size)
         note = "" if members is not None else singular_note(
             chart.name, values, chart.attributes.get("sequence"), times, chart.rates
         )  # fmt: skip
-        dims = (*leading, "body", CHART_DIMENSION[chart.name])
+        dims = (*leading, "body", schema.CHART_DIMENSION[chart.name])
         if N == 1:
             values, dims = values[..., 0, :], (*leading, dims[-1])
         words = {"long_name": meaning[chart.name], "units": label[chart.name], **chart.attributes}
@@ -197,34 +180,32 @@ def dataset(
             words["note"] = note
         variables[chart.name] = (dims, values, words)
     has_energy_balance = system.potential is not None or system.conserves or work_columns
-    note = "" if has_energy_balance else KINETIC_ONLY
+    note = "" if has_energy_balance else schema.KINETIC_ONLY
     if "mutual_gravity" in system.provides:
         note = massless_note(constants.parameters[..., :N])
     if not system.records_work:
-        note = UNRECORDED
+        note = schema.UNRECORDED
     elif "reported_energy" in system.functions:
-        note = TAKEN_FOR_POTENTIAL
+        note = schema.TAKEN_FOR_POTENTIAL
     elif not system.balanced:
-        note = CHANGING_POTENTIAL
+        note = schema.CHANGING_POTENTIAL
     if note and moving:
         for name in ("energy", "energy_error", "energy_change"):
             variables[name][2]["note"] = note
-    labels: list[tuple[str, tuple[Any, ...]]] = [("axis", tuple(AXES))]
-    if system.names and N > 1:
-        labels.append(("body", system.names))
-    if work_columns:
-        labels.append(("force", tuple(system.auxiliary[k].label for k in work_columns)))
-    labels += alongside
-    if chart is not None and CHART_DIMENSION.get(chart.name) == "angle":
-        labels.append(("angle", tuple(ANGLES)))
-    if system.rotates:
-        labels.append(("quaternion", tuple(QUATERNION)))
+    angles = chart is not None and schema.CHART_DIMENSION.get(chart.name) == "angle"
+    labels: list[tuple[str, tuple[Any, ...]]] = [
+        ("axis", tuple(schema.AXES)), ("body", system.names if N > 1 else ()),
+        ("force", tuple(system.auxiliary[k].label for k in work_columns)), *alongside,
+        ("angle", tuple(schema.ANGLES) if angles else ()),
+        ("quaternion", tuple(schema.QUATERNION) if system.rotates else ()),
+    ]  # fmt: skip
     if more:
         variables |= more
     sizes = dict(zip(leading, shape, strict=True)) | ({"body": N} if N > 1 else {})
     about = {"long_name": "time", "units": label["time"]}
-    attributes = {**attributes, **(COMMANDS if system.sampled else {})}
-    return assembled(variables, np.asarray(times, dtype=float), about, tuple(labels), sizes, attributes, varied or {})
+    attributes = {**attributes, **(schema.COMMANDS if system.sampled else {})}
+    known = tuple((name, words) for name, words in labels if words)
+    return assembled(variables, np.asarray(times, dtype=float), about, known, sizes, attributes, varied or {})
 
 
 def _of_all(values: Array) -> Array:
@@ -233,11 +214,6 @@ def _of_all(values: Array) -> Array:
 
 
 Named = dict[str, tuple[tuple[str, ...], Any, dict[str, str]]]
-
-
-def _label(text: str) -> int | str:
-    """A label along a dimension: a number, or with the name of a body."""
-    return int(text) if text.isdigit() else text
 
 
 def _read_by_loads(
@@ -252,10 +228,15 @@ def _read_by_loads(
     labels: dict[str, tuple[Any, ...]] = {}
     for name, numbers in columns.items():
         first, own_values = variables[numbers[0]], values[..., numbers]
-        words = {"long_name": first.words or meaning[name], "units": first.unit or units.get(name, ""), "role": ROLE}
+        words = {
+            "long_name": first.words or meaning[name],
+            "units": first.unit or units.get(name, ""),
+            "role": schema.ROLE,
+        }
         found[name] = ((first.dimension,), own_values, words) if first.dimension else ((), own_values[..., 0], words)
         if first.dimension:
-            labels[first.dimension] = tuple(_label(variables[k].label) for k in numbers)
+            told = [variables[k].label for k in numbers]  # numbers, or with the name of a body
+            labels[first.dimension] = tuple(int(word) if word.isdigit() else word for word in told)
     return found, list(labels.items())
 
 
@@ -366,9 +347,9 @@ def with_events(ds: xr.Dataset, system: System, found: Mapping[str, Any], units:
         if values.ndim == 3:
             dims += ["body"] * (system.N > 1) + ["quaternion" if name == "event_attitude" else "axis"]
             values = values if system.N > 1 else values[:, 0]
-        words = {"long_name": MEANING[name]}
+        words = {"long_name": schema.MEANING[name]}
         if name != "event_kind":
-            words["units"] = UNITS[units][name]
+            words["units"] = schema.UNITS[units][name]
         variables[name] = (dims, values, words)
     return ds.assign(variables)
 
@@ -379,10 +360,10 @@ def with_bath(ds: xr.Dataset, numbers: Array, energy: Array, units: str = "consi
     if "work" in ds:
         total = total - ds.work.values.sum(axis=-1)
     names = ("conserved_energy", "thermostat")
-    words = {name: {"long_name": MEANING[name], "units": UNITS[units][name]} for name in names}
+    words = {name: {"long_name": schema.MEANING[name], "units": schema.UNITS[units][name]} for name in names}
     for name in ("energy", "energy_error", "energy_change"):
         before = ds[name].attrs.get("note")
-        ds[name].attrs["note"] = "; ".join([*([before] if before else []), BATHED])
+        ds[name].attrs["note"] = "; ".join([*([before] if before else []), schema.BATHED])
     return ds.assign(
         conserved_energy=(ds.energy.dims, total, words["conserved_energy"]),
         thermostat=((*ds.energy.dims, "thermostat_number"), numbers, words["thermostat"]),

@@ -189,14 +189,10 @@ def singular_note(chart: str, values: Array, sequence: str | None, times: Array 
     return singular_words(chart, sequence, len(rows), len(times), times[rows[0]], rates) if len(rows) else ""
 
 
-def _unsafe(chart: str, rates: bool) -> bool:
-    """Whether such a variable has singular rows at all."""
-    return chart == "euler_angles" or (chart == "rotation_vector" and rates)
-
-
 def singular_rows(chart: str, values: Array, sequence: str | None, rates: bool = False) -> Indices:
     """Numbers of the rows at which a chart is singular; arguments as of ``singular_note``."""
-    if not _unsafe(chart, rates) or (chart == "euler_angles" and sequence is None):
+    unsafe = sequence is not None if chart == "euler_angles" else chart == "rotation_vector" and rates
+    if not unsafe:
         return np.empty(0, dtype=np.int64)
     if chart == "euler_angles":
         assert sequence is not None

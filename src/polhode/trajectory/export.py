@@ -86,10 +86,6 @@ def oem(
     body : int, optional
         Which of several bodies, from 0.
 
-    Returns
-    -------
-    Path
-
     Raises
     ------
     InvalidInput
@@ -139,10 +135,6 @@ def aem(
         Position of the scalar part in a row, QUATERNION_TYPE.
     path, object_name, object_id, center_name, epoch, time_system, originator, body
         As for ``oem``; the centre is optional.
-
-    Returns
-    -------
-    Path
 
     Raises
     ------
@@ -251,7 +243,8 @@ def _message(
     yield f"CCSDS_{kind}_VERS = {version}"
     for name in ("title", "method", "polhode_version"):
         if name in ds.attrs:
-            yield f"COMMENT {name.replace('_', ' ')}: {_plain(ds.attrs[name])}"
+            plain = str(ds.attrs[name]).encode("ascii", "replace").decode().split()
+            yield f"COMMENT {name.replace('_', ' ')}: {' '.join(plain)[:WIDEST]}"
     yield f"CREATION_DATE = {now}"
     yield f"ORIGINATOR = {head.pop('ORIGINATOR')}"
     for first, last in pairwise(cuts):
@@ -274,11 +267,6 @@ def _word(value: object, name: str) -> str:
     if not (value.isascii() and value.isprintable()) or len(value) > WIDEST:
         raise InvalidInput(f"{name} is {shown(value)}; a message takes one line of at most {WIDEST} ASCII characters")
     return value.strip()
-
-
-def _plain(value: object) -> str:
-    """Any value as one line of ASCII, at most ``WIDEST`` characters."""
-    return " ".join(str(value).encode("ascii", "replace").decode().split())[:WIDEST]
 
 
 def _write(path: str | os.PathLike[str], lines: Iterable[str]) -> Path:

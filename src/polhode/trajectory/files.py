@@ -116,10 +116,6 @@ def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
     path : path
         Ends in ``.nc`` or ``.zarr``; its folder is created if missing; an existing result is replaced.
 
-    Returns
-    -------
-    Path
-
     Raises
     ------
     InvalidInput
@@ -148,11 +144,6 @@ def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
                 raise FileExistsError(errno.EEXIST, "there is a folder of that name with other things in it")
             shutil.rmtree(target)
     return target
-
-
-def _large(ds: xr.Dataset) -> dict[str, xr.Variable]:
-    """Numeric variables large enough to be stored in chunks with checksums."""
-    return {str(n): v for n, v in ds.variables.items() if v.dtype.kind in "biuf" and v.ndim and v.nbytes > SMALL}
 
 
 class _Disk:
@@ -208,7 +199,8 @@ def _write_netcdf(ds: xr.Dataset, path: Path) -> None:
         rows = max(1, CHUNK * variable.shape[0] // variable.nbytes)
         return (min(rows, variable.shape[0]), *variable.shape[1:])
 
-    encoding = {name: {"fletcher32": True, "chunksizes": chunk(variable)} for name, variable in _large(ds).items()}
+    large = {str(n): v for n, v in ds.variables.items() if v.dtype.kind in "biuf" and v.ndim and v.nbytes > SMALL}
+    encoding = {name: {"fletcher32": True, "chunksizes": chunk(variable)} for name, variable in large.items()}
     with _Disk(path) as disk, h5netcdf.File(disk, "w") as file:
         ds.dump_to_store(xr.backends.H5NetCDFStore(file), encoding=encoding)
     if disk.refused is not None:

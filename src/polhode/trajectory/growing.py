@@ -30,11 +30,6 @@ INDEXED = 2**17
 NODE = "zarr.json"
 
 
-def _plain(value: Any) -> int:
-    """NumPy's numbers as those of JSON."""
-    return value.tolist()
-
-
 def _packed(data: bytes) -> bytes:
     from numcodecs.zstd import Zstd
 
@@ -82,7 +77,7 @@ def group_of(nodes: Mapping[str, Any], attributes: Mapping[str, Any]) -> bytes:
 
 def text_of(node: Mapping[str, Any]) -> bytes:
     """Metadata as the content of a file."""
-    return json.dumps(node, default=_plain).encode()
+    return json.dumps(node, default=lambda value: value.tolist()).encode()  # of numpy
 
 
 class Growing:

@@ -113,10 +113,6 @@ def extended_xyz(
     mass : array_like, optional
         Mass of each body, or with sites of each site of a body.
 
-    Returns
-    -------
-    Path
-
     Raises
     ------
     InvalidInput
@@ -135,15 +131,12 @@ def extended_xyz(
     192
     """
     found = _particles(ds, every, species, sites, mass, None, wrap)
-    columns: dict[str, Any] = {"pos": found.position, "velo": found.velocity}
-    if found.mass is not None:
-        columns["masses"] = found.mass[:, None]
-    if found.charge is not None:
-        columns["initial_charges"] = found.charge[:, None]
-    if found.attitude is not None:
-        columns |= {"quaternion": found.attitude, "angular_momentum": found.spin}
-    if found.dipole is not None:
-        columns["dipoles"] = found.dipole
+    columns = {
+        "pos": found.position, "velo": found.velocity, "masses": _column(found.mass),
+        "initial_charges": _column(found.charge), "quaternion": found.attitude,
+        "angular_momentum": found.spin if found.attitude is not None else None, "dipoles": found.dipole,
+    }  # fmt: skip
+    columns = {name: values for name, values in columns.items() if values is not None}
     head = "species:S:1:" + "".join(f"{name}:R:{values.shape[-1]}:" for name, values in columns.items())
     of_sites = len(found.body) != found.body[-1] + 1
     head += "body:I:1:" if of_sites else ""
@@ -187,10 +180,6 @@ def lammps_dump(
     ds, path, every, species, sites, mass
         As for ``extended_xyz``.
 
-    Returns
-    -------
-    Path
-
     Raises
     ------
     InvalidInput, FileProblem
@@ -214,20 +203,15 @@ def lammps_dump(
         f"{i + 1} " + (f"{body + 1} " if of_sites else "") + f"{kinds.index(name) + 1} {name} "
         for i, (name, body) in enumerate(zip(particles.species, particles.body.tolist(), strict=True))
     ]
-    names = ["id", *(["mol"] if of_sites else []), "type", "element", "x", "y", "z", "ix", "iy", "iz", "vx", "vy", "vz"]
-    rest: list[Any] = [particles.velocity]
-    if particles.mass is not None:
-        names.append("mass")
-        rest.append(particles.mass[:, None])
-    if particles.charge is not None:
-        names.append("q")
-        rest.append(particles.charge[:, None])
-    if particles.attitude is not None:
-        names += [*(f"c_q[{i}]" for i in (1, 2, 3, 4)), "angmomx", "angmomy", "angmomz"]
-        rest += [particles.attitude, rotation.rotate(particles.attitude, particles.spin)]
-    if particles.dipole is not None:
-        names += ["mux", "muy", "muz", "mu"]
-        rest += [particles.dipole, np.linalg.norm(particles.dipole, axis=-1, keepdims=True)]
+    q, mu = particles.attitude, particles.dipole
+    columns = {
+        "vx vy vz": particles.velocity, "mass": _column(particles.mass), "q": _column(particles.charge),
+        "c_q[1] c_q[2] c_q[3] c_q[4]": q,
+        "angmomx angmomy angmomz": None if q is None else rotation.rotate(q, particles.spin),
+        "mux muy muz": mu, "mu": None if mu is None else np.linalg.norm(mu, axis=-1, keepdims=True),
+    }  # fmt: skip
+    columns = {name: values for name, values in columns.items() if values is not None}
+    names = " ".join(["id mol" if of_sites else "id", "type element x y z ix iy iz", *columns])
     target = Path(checked_path(path))
     with appearing_whole(target) as draft, draft.open("w", encoding="ascii", newline="\n") as file:
         for k in range(len(particles.times)):
@@ -241,10 +225,10 @@ def lammps_dump(
                 bounds, style = np.column_stack([np.zeros(3), particles.box]), "pp pp pp"
             file.write(f"ITEM: TIMESTEP\n{particles.steps[k]}\nITEM: NUMBER OF ATOMS\n{n}\nITEM: BOX BOUNDS {style}\n")
             file.writelines(f"{a!r} {b!r}\n" for a, b in bounds.tolist())
-            file.write(f"ITEM: ATOMS {' '.join(names)}\n")
+            file.write(f"ITEM: ATOMS {names}\n")
             positions = _texts(xyz)
             images = ["{} {} {}".format(*row) for row in image.tolist()]
-            others = _texts(np.concatenate([_of_row(values, k) for values in rest], axis=1))
+            others = _texts(np.concatenate([_of_row(values, k) for values in columns.values()], axis=1))
             file.writelines(f"{a}{b} {c} {d}\n" for a, b, c, d in zip(labels, positions, images, others, strict=True))
     return target
 
@@ -272,10 +256,6 @@ def gsd(
     box : array_like (3,), optional
         Edges of the box that the schema requires, for a trajectory in free space; default 1.01 times the smallest that
         contains all rows.
-
-    Returns
-    -------
-    Path
 
     Raises
     ------
@@ -306,16 +286,10 @@ def gsd(
             "mass is missing; the trajectory does not tell it, and a GSD file would say 1, so give mass="
         )
     edges = _edges(found, box)
-    for what, values in (
-        ("mass", found.mass),
-        ("inertia", found.inertia),
-        ("box", edges),
-        ("charge", found.charge),
-        ("position", found.position),
-        ("attitude", found.attitude),
-        ("velocity", found.velocity),
-        ("momentum", found.spin),
-    ):
+    large = {"mass": found.mass, "inertia": found.inertia, "box": edges, "charge": found.charge,
+             "position": found.position, "attitude": found.attitude, "velocity": found.velocity,
+             "momentum": found.spin}  # fmt: skip
+    for what, values in large.items():
         if values is not None and values.size and np.abs(values).max() > SINGLE:
             raise InvalidInput(f"{what} has entries beyond {SINGLE:g}, which the 32 bits of a GSD file do not hold; "
                                "choose other units")  # fmt: skip
@@ -584,6 +558,11 @@ def _edges(particles: Particles, box: ArrayLike | None) -> Array:
 
 
 # ------------------------------------------------------------------ text
+def _column(values: Array | None) -> Array | None:
+    """Numbers of particles as a column."""
+    return None if values is None else values[:, None]
+
+
 def _of_row(values: Array, k: int) -> Array:
     """Values of row ``k``; arrays without a time dimension are constant."""
     return values[k] if values.ndim == 3 else values

@@ -32,7 +32,7 @@ longer than the correlation time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -118,13 +118,8 @@ def radial_distribution(ds: xr.Dataset, bins: int = 100, r_max: float | None = N
         scale, name = 0.5 * N * (N - 1) * shells / np.prod(box), "g"
         meaning = "radial distribution function"
     found = average(count / scale, blocks)
-    attributes = {"long_name": meaning, "units": f"1 / {_length(ds)}" if box is None else "1"}
-    variables = {
-        name: ("r", found.mean, attributes),
-        f"{name}_error": ("r", found.error, {**attributes, "long_name": f"standard error of the {meaning}"}),
-        "count": ("r", count.mean(axis=0), {"long_name": "pairs in a row", "units": "1"}),
-    }
-    return xr.Dataset(variables, {"r": _radii(ds, 0.5 * (edges[1:] + edges[:-1]))}, {"rows": len(count), "bodies": N})
+    variables = _with_error(name, "r", found, meaning, f"1 / {_length(ds)}" if box is None else "1")
+    return _by_radius(ds, variables, count.mean(axis=0), 0.5 * (edges[1:] + edges[:-1]), position)
 
 
 def dipole_correlations(ds: xr.Dataset, bins: int = 100, r_max: float | None = None, rows: slice | None = None, *,
@@ -172,11 +167,8 @@ def dipole_correlations(ds: xr.Dataset, bins: int = 100, r_max: float | None = N
             # Linearized error propagation for the ratio of two averages.
             linear = np.where(pairs > 0.0, (sums[:, k] - ratio * count) / pairs, 0.0)
         error = np.where(pairs > 0.0, average(linear, blocks).error, np.nan)
-        variables[name] = ("r", ratio, {"long_name": meaning, "units": "1"})
-        variables[f"{name}_error"] = ("r", error, {"long_name": f"standard error of {meaning}", "units": "1"})
-    variables["count"] = ("r", pairs, {"long_name": "pairs in a row", "units": "1"})
-    coordinates = {"r": _radii(ds, 0.5 * (edges[1:] + edges[:-1]))}
-    return xr.Dataset(variables, coordinates, {"rows": len(count), "bodies": position.shape[1]})
+        variables |= _with_error(name, "r", (ratio, error), meaning, "1", "")
+    return _by_radius(ds, variables, pairs, 0.5 * (edges[1:] + edges[:-1]), position)
 
 
 def kirkwood_factor(ds: xr.Dataset, bins: int = 100, r_max: float | None = None, rows: slice | None = None, *,
@@ -211,11 +203,7 @@ def kirkwood_factor(ds: xr.Dataset, bins: int = 100, r_max: float | None = None,
     unit, N = _units(ds, dipole), position.shape[1]
     sums = np.array([_histograms(r, box, edges, u)[1] for r, u in zip(position, unit, strict=True)])
     found = average(1.0 + 2.0 / N * np.cumsum(sums, axis=1), blocks)
-    variables = {
-        "g_K": ("r", found.mean, {"long_name": "Kirkwood factor", "units": "1"}),
-        "g_K_error": ("r", found.error, {"long_name": "standard error of the Kirkwood factor", "units": "1"}),
-    }
-    return xr.Dataset(variables, {"r": _radii(ds, edges[1:])}, {"rows": len(sums), "bodies": N})
+    return _by_radius(ds, _with_error("g_K", "r", found, "Kirkwood factor", "1"), None, edges[1:], position)
 
 
 def total_dipole(ds: xr.Dataset, *, dipole: ArrayLike | None = None) -> xr.DataArray:
@@ -570,20 +558,13 @@ def _shells(ds: xr.Dataset, rows: object, bins: int, r_max: object) -> tuple[xr.
     return ds, position, box, np.linspace(0.0, min(float(r_max), most), bins + 1)
 
 
-def _chunks(N: int) -> Iterator[tuple[int, int]]:
-    """Index ranges of bodies whose pairs with all later bodies are processed at once."""
-    first = 0
-    while first < N - 1:
-        last = min(N, first + max(1, PAIRS // (N - first)))
-        yield first, last
-        first = last
-
-
 def _histograms(r: Array, box: Any, edges: Array, u: Any = None) -> Array:
     """Number of pairs in each shell for one row; with unit vectors ``u`` also the sums for h110 and h112."""
     bins, furthest = len(edges) - 1, edges[-1] ** 2
     found = np.zeros((1 if u is None else 3, bins))
-    for first, last in _chunks(len(r)):
+    last = 0
+    while last < len(r) - 1:  # bodies whose pairs with all later bodies are processed at once
+        first, last = last, min(len(r), last + max(1, PAIRS // (len(r) - last)))
         square = along = other = np.zeros((last - first, len(r) - first))
         for k in range(3):
             d = r[first:last, k, None] - r[None, first:, k]
@@ -621,9 +602,23 @@ def _length(ds: xr.Dataset) -> str:
     return str(ds["position"].attrs.get("units", "length"))
 
 
-def _radii(ds: xr.Dataset, r: Array) -> tuple[str, Array, dict[str, str]]:
-    """The coordinate r."""
-    return ("r", r, {"long_name": "distance", "units": _length(ds)})
+def _with_error(
+    name: str, dim: str, found: Sequence[Array], meaning: str, units: str, the: str = "the "
+) -> dict[str, Any]:  # fmt: skip
+    """The variables of a mean and its standard error, the first two that are ``found``."""
+    told = {name: meaning, f"{name}_error": f"standard error of {the}{meaning}"}
+    return {key: (dim, values, {"long_name": words, "units": units})
+            for (key, words), values in zip(told.items(), found, strict=False)}  # fmt: skip
+
+
+def _by_radius(
+    ds: xr.Dataset, variables: dict[str, Any], count: Array | None, r: Array, position: Array
+) -> xr.Dataset:  # fmt: skip
+    """Variables by distance, and how many pairs there were."""
+    if count is not None:
+        variables["count"] = ("r", count, {"long_name": "pairs in a row", "units": "1"})
+    coordinates = {"r": ("r", r, {"long_name": "distance", "units": _length(ds)})}
+    return xr.Dataset(variables, coordinates, {"rows": len(position), "bodies": position.shape[1]})
 
 
 # ------------------------------------------------------------------ lags
@@ -670,9 +665,6 @@ def _correlated(
     mean = np.average(found, axis=0, weights=np.diff(cuts))
     error = found.std(axis=0, ddof=1) / np.sqrt(len(found))
     about = {"long_name": "time between", "units": ds["time"].attrs.get("units", "time")}
-    variables = {
-        name: ("lag", mean, {"long_name": meaning, "units": units}),
-        f"{name}_error": ("lag", error, {"long_name": f"standard error of the {meaning}", "units": units}),
-    }
     attributes = {"starting_rows": int(cuts[-1]), "blocks": len(found)}
+    variables = _with_error(name, "lag", (mean, error), meaning, units)
     return xr.Dataset(variables, {"lag": ("lag", lag, about)}, attributes)

@@ -73,6 +73,8 @@ The attribute ``epoch``, where it was given, is the instant of time 0: ``2030-01
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from polhode.arguments import UNKNOWN, Array
@@ -187,16 +189,12 @@ _MOLECULAR = (
 """Consistent units in those of molecular systems: nm, ps, u, e, kJ / mol, K."""
 
 
-def _molecular(units: str) -> str:
-    for word, unit in _MOLECULAR:
-        units = units.replace(word, unit)
-    return units
-
-
 UNITS = {
     "consistent": _CONSISTENT,
     "SI": {name: _SI.get(units, units) for name, units in _CONSISTENT.items()} | {"wheel_command": "N m"},
-    "molecular": {name: _molecular(units) for name, units in _CONSISTENT.items()}
+    "molecular": {
+        name: reduce(lambda told, pair: told.replace(*pair), _MOLECULAR, units) for name, units in _CONSISTENT.items()
+    }
     | {"boltzmann": "kJ / (mol K)", "coulomb": "kJ nm / (mol e2)"},
 }
 """Unit labels of the variables: consistent, SI, molecular."""

@@ -50,7 +50,9 @@ def in_quaternions(ds: xr.Dataset) -> xr.DataArray:
     values = matrix.transpose("time", "row", "column").values
     for ending in bodies:
         q = ds["attitude"].isel(body=int(ending[1:])) if several else ds["attitude"]
-        spread = _spread(q.transpose("time", "quaternion").values)  # (time, 4, 3)
+        here = q.transpose("time", "quaternion").values
+        turning = [rotations.multiply(here, 0.5 * np.eye(4)[1 + k]) for k in range(3)]
+        spread = np.stack(turning, axis=-1)  # derivatives by the rotation vector in the body frame (time, 4, 3)
         names = [name + ending for name in ROTATION]
         k = rows.index(names[0])
         values = np.concatenate([values[:, :k], spread @ values[:, k : k + 3], values[:, k + 3 :]], axis=1)
@@ -60,11 +62,6 @@ def in_quaternions(ds: xr.Dataset) -> xr.DataArray:
         values = np.concatenate([values[..., :k], values[..., k : k + 3] @ back, values[..., k + 3 :]], axis=2)
         columns[k : k + 3] = [name + ending for name in QUATERNION]
     return _array(matrix, values, rows, columns)
-
-
-def _spread(q: Any) -> Any:
-    """Derivatives of quaternions (n, 4) by the rotation vector in the body frame (n, 4, 3)."""
-    return np.stack([rotations.multiply(q, 0.5 * np.eye(4)[1 + k]) for k in range(3)], axis=-1)
 
 
 def in_elements(ds: xr.Dataset, mu: float | None = None) -> xr.DataArray:

@@ -65,21 +65,16 @@ def of_run(run: Shown, arrays: Arrays, mesh: tuple[Any, Any] | None) -> Shape:
         return _molecule(run)
     if run.inertia:
         return _solids(run, arrays) if run.top is None else _top(run, arrays, run.top)
-    extent = _extent(run)
+    extent, r = 1.0 / POINT, run.of("position")
+    if r is not None:
+        size = float(np.ptp(r.reshape(-1, 3), axis=0).max()) or float(np.abs(r).max())
+        extent = size if size > 0.0 else 1.0
     if run.bodies > 1 and run.mass is not None:
         sizes = np.cbrt(run.mass / run.mass.max())
         return Shape([{"kind": "sphere", "radius": float(POINT * extent * max(one, 0.35))} for one in sizes], None,
                      "points; sizes by the cube root of the mass, not to scale")  # fmt: skip
     kind = "body" if "attitude" in run.whole else "point"
     return Shape([{"kind": "sphere", "radius": POINT * extent}], None, f"a {kind}, not to scale")
-
-
-def _extent(run: Shown) -> float:
-    r = run.of("position")
-    if r is None:
-        return 1.0 / POINT
-    size = float(np.ptp(r.reshape(-1, 3), axis=0).max()) or float(np.abs(r).max())
-    return size if size > 0.0 else 1.0
 
 
 # ------------------------------------------------------------------ solids

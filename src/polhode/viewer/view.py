@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from polhode.arguments import ArrayLike, path as checked_path, text, truth, vector, whole
+from polhode.arguments import path as checked_path, text, truth, vector, whole
 from polhode.errors import InvalidInput, answering, shown
 from polhode.lazy_packages import xr
 from polhode.trajectory.files import appearing_whole
@@ -178,7 +178,11 @@ def view(
     <View of 1 run, 201 frames: show(), save(path), html()>
     """
     most = whole(frames, "frames", 2, MOST_FRAMES)
-    between = None if span is None else _span(span)
+    between = None
+    if span is not None:
+        first, last = between = tuple(vector(span, "span", 2).tolist())
+        if not first <= last:
+            raise InvalidInput(f"span is {first:g} to {last:g}; give the earlier time first")
     heading = None if title is None else text(title, "title", 1000)
     shape = mesh_of(mesh)
     if truth(live, "live"):
@@ -205,13 +209,6 @@ def read(one: object) -> xr.Dataset:
     from polhode.trajectory.files import is_store
 
     return load(one, lazy=is_store(Path(checked_path(one))))
-
-
-def _span(given: ArrayLike) -> tuple[float, float]:
-    first, last = vector(given, "span", 2).tolist()
-    if not first <= last:
-        raise InvalidInput(f"span is {first:g} to {last:g}; give the earlier time first")
-    return first, last
 
 
 def _names(labels: Sequence[str] | None, many: int) -> list[str]:

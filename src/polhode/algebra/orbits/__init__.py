@@ -22,52 +22,11 @@ Legend: ``p`` semi-latus rectum, ``a`` semi-major axis, ``e`` eccentricity, ``i`
 its length, ``d`` distance, ``I`` = -1 for retrograde elements, else 1.
 """
 
-from polhode.algebra.orbits.anomalies import (
-    eccentric_from_mean,
-    eccentric_from_true,
-    hyperbolic_from_mean,
-    hyperbolic_from_true,
-    mean_from_eccentric,
-    mean_from_hyperbolic,
-    mean_from_parabolic,
-    mean_from_true,
-    parabolic_from_mean,
-    parabolic_from_true,
-    true_from_eccentric,
-    true_from_hyperbolic,
-    true_from_mean,
-    true_from_parabolic,
-)
-from polhode.algebra.orbits.elements import (
-    ClassicalElements,
-    EquinoctialElements,
-    ModifiedEquinoctialElements,
-    classical_elements,
-    equinoctial_elements,
-    modified_equinoctial_elements,
-    semi_latus_rectum,
-    state,
-    state_from_classical,
-    state_from_equinoctial,
-    state_from_modified_equinoctial,
-)
-from polhode.algebra.orbits.propagation import (
-    angular_momentum,
-    apsides,
-    eccentricity_vector,
-    period,
-    propagate,
-    specific_energy,
-)
+from polhode.algebra.orbits import anomalies, elements, propagation
+from polhode.algebra.orbits.anomalies import *  # noqa: F403
+from polhode.algebra.orbits.elements import *  # noqa: F403
+from polhode.algebra.orbits.propagation import *  # noqa: F403
 from polhode.lazy import public_names
 
-__all__ = [
-    "ClassicalElements", "EquinoctialElements", "ModifiedEquinoctialElements", "angular_momentum", "apsides",
-    "classical_elements", "eccentric_from_mean", "eccentric_from_true", "eccentricity_vector",
-    "equinoctial_elements", "hyperbolic_from_mean", "hyperbolic_from_true", "mean_from_eccentric",
-    "mean_from_hyperbolic", "mean_from_parabolic", "mean_from_true", "modified_equinoctial_elements",
-    "parabolic_from_mean", "parabolic_from_true", "period", "propagate", "semi_latus_rectum", "specific_energy",
-    "state", "state_from_classical", "state_from_equinoctial", "state_from_modified_equinoctial",
-    "true_from_eccentric", "true_from_hyperbolic", "true_from_mean", "true_from_parabolic",
-]  # fmt: skip
+__all__ = [*anomalies.__all__, *elements.__all__, *propagation.__all__]
 __dir__ = public_names(__all__)

@@ -25,6 +25,12 @@ from polhode.algebra.orbits.operands import (
 from polhode.algebra.vectorised import Rows, leading_axes
 from polhode.arguments import Array, array, room_for
 
+__all__ = [
+    "eccentric_from_mean", "eccentric_from_true", "hyperbolic_from_mean", "hyperbolic_from_true",
+    "mean_from_eccentric", "mean_from_hyperbolic", "mean_from_parabolic", "mean_from_true", "parabolic_from_mean",
+    "parabolic_from_true", "true_from_eccentric", "true_from_hyperbolic", "true_from_mean", "true_from_parabolic",
+]  # fmt: skip
+
 _MEAN_OF_ELLIPSE = Rows(mean_anomaly, (), eccentric=sized(LONGEST, "rad"), eccentricity=ELLIPSE, sign=NUMBER)
 _MEAN_OF_HYPERBOLA = Rows(mean_anomaly, (), hyperbolic=sized(WIDEST), eccentricity=HYPERBOLA, sign=NUMBER)
 _ECCENTRIC = Rows(eccentric_anomaly, (), mean=sized(LONGEST, "rad"), eccentricity=ELLIPSE)

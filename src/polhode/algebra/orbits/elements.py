@@ -27,6 +27,12 @@ from polhode.algebra.vectorised import Operand, Rows, columns
 from polhode.arguments import Array, array, truth
 from polhode.errors import InvalidInput, naming
 
+__all__ = [
+    "ClassicalElements", "EquinoctialElements", "ModifiedEquinoctialElements", "classical_elements",
+    "equinoctial_elements", "modified_equinoctial_elements", "semi_latus_rectum", "state", "state_from_classical",
+    "state_from_equinoctial", "state_from_modified_equinoctial",
+]  # fmt: skip
+
 SIX = Operand(6, array)
 _CLASSICAL = Rows(kernels.classical, (6,), position=POSITION, velocity=VELOCITY, mu=MU)
 _MODIFIED = Rows(kernels.modified, (6,), position=POSITION, velocity=VELOCITY, mu=MU, retrograde=NUMBER)

@@ -46,11 +46,6 @@ def read_position(value: ArrayLike, name: str) -> Array:
     return r
 
 
-def is_apart(r: Any) -> bool:
-    """Whether one position is certainly not at the centre."""
-    return abs(r[0]) + abs(r[1]) + abs(r[2]) >= 1e-99
-
-
 def read_eccentricity(value: ArrayLike, name: str = "eccentricity", kind: str = "any") -> Array:
     """Eccentricities of an ellipse, of a hyperbola, or any."""
     a = array(value, name)
@@ -84,7 +79,7 @@ def read_size(value: ArrayLike, name: str) -> Array:
     return a
 
 
-POSITION, VELOCITY = Operand(3, read_position, is_apart), vectors("m / s")
+POSITION, VELOCITY = Operand(3, read_position, lambda r: abs(r[0]) + abs(r[1]) + abs(r[2]) >= 1e-99), vectors("m / s")
 MU = Operand(0, read_mu, lambda mu: 0.0 < mu < 1e100)
 TIME, NUMBER = numbers("s"), numbers()
 ELLIPSE = Operand(0, functools.partial(read_eccentricity, kind="ellipse"), lambda e: 0.0 <= e < 1.0)

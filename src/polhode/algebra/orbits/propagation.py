@@ -12,6 +12,10 @@ from polhode.algebra.vectorised import Rows, columns
 from polhode.arguments import Array
 from polhode.kernel import layout as slots
 
+__all__ = [
+    "angular_momentum", "apsides", "eccentricity_vector", "period", "propagate", "specific_energy",
+]  # fmt: skip
+
 _PROPAGATE = Rows(propagated, (7,), position=POSITION, velocity=VELOCITY, t=TIME, mu=MU)
 _ENERGY = Rows(energy_and_period, (2,), position=POSITION, velocity=VELOCITY, mu=MU)
 _MOMENTUM = Rows(cross_exact, (3,), position=POSITION, velocity=VELOCITY)

@@ -12,56 +12,11 @@ arrays. Rotation vectors are converted to quaternions and back
 by ``exp_quaternion`` and ``log_quaternion``, to matrices and back by ``exp_matrix`` and ``log_matrix``.
 """
 
-from polhode.algebra.rotation.maps import (
-    Ad,
-    cay_matrix,
-    cay_quaternion,
-    cayinv_matrix,
-    cayinv_quaternion,
-    dcay,
-    dcayinv,
-    dexp,
-    dexpinv,
-    exp_matrix,
-    exp_quaternion,
-    hat,
-    log_matrix,
-    log_quaternion,
-    vee,
-)
-from polhode.algebra.rotation.parameters import (
-    angular_velocity_from_euler_rates,
-    compose,
-    euler_from_quaternion,
-    euler_increment,
-    euler_rates,
-    quaternion_from_euler,
-)
-from polhode.algebra.rotation.quaternions import (
-    angle_between,
-    as_quaternion,
-    axis_angle_from_quaternion,
-    conjugate,
-    from_scipy,
-    from_xyzw,
-    matrix_from_quaternion,
-    multiply,
-    normalize,
-    quaternion_from_axis_angle,
-    quaternion_from_matrix,
-    rotate,
-    rotate_inverse,
-    to_scipy,
-    to_xyzw,
-)
+from polhode.algebra.rotation import maps, parameters, quaternions
+from polhode.algebra.rotation.maps import *  # noqa: F403
+from polhode.algebra.rotation.parameters import *  # noqa: F403
+from polhode.algebra.rotation.quaternions import *  # noqa: F403
 from polhode.lazy import public_names
 
-__all__ = [
-    "Ad", "angle_between", "angular_velocity_from_euler_rates", "as_quaternion", "axis_angle_from_quaternion",
-    "cay_matrix", "cay_quaternion", "cayinv_matrix", "cayinv_quaternion", "compose", "conjugate", "dcay", "dcayinv",
-    "dexp", "dexpinv", "euler_from_quaternion", "euler_increment", "euler_rates", "exp_matrix", "exp_quaternion",
-    "from_scipy", "from_xyzw", "hat", "log_matrix", "log_quaternion", "matrix_from_quaternion", "multiply",
-    "normalize", "quaternion_from_axis_angle", "quaternion_from_euler", "quaternion_from_matrix", "rotate",
-    "rotate_inverse", "to_scipy", "to_xyzw", "vee",
-]  # fmt: skip
+__all__ = [*maps.__all__, *parameters.__all__, *quaternions.__all__]
 __dir__ = public_names(__all__)

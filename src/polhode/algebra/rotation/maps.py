@@ -14,14 +14,21 @@ from polhode.algebra.rotation.operands import (
     ROTATION_VECTOR,
     VECTOR,
     flat,
+    no_half_turns,
     read_attitudes,
     read_matrices,
     read_rotations,
-    refuse_half_turns,
 )
-from polhode.algebra.vectorised import Operand, Rows, never
+from polhode.algebra.vectorised import Operand, Rows, never, over_rows
 from polhode.arguments import UNKNOWN, Array
 from polhode.errors import InvalidInput
+
+__all__ = [
+    "Ad", "cay_matrix", "cay_quaternion", "cayinv_matrix", "cayinv_quaternion", "dcay", "dcayinv", "dexp",
+    "dexpinv", "exp_matrix", "exp_quaternion", "hat", "log_matrix", "log_quaternion", "vee",
+]  # fmt: skip
+
+HALF = "a half turn (``|w|`` at most 1e-15 of the norm)"
 
 
 def _skew(value: ArrayLike, name: str) -> Array:
@@ -34,29 +41,16 @@ def _skew(value: ArrayLike, name: str) -> Array:
 
 
 def _no_half_turn(value: ArrayLike, name: str) -> Array:
-    a = read_attitudes(value, name)
-    refuse_half_turns(a, name)
-    return a
+    return no_half_turns(read_attitudes(value, name), name)
 
 
 def _no_half_turn_matrix(value: ArrayLike, name: str) -> Array:
     a = read_rotations(value, name)
-    refuse_half_turns(_QUATERNION_FROM_MATRIX.over(a), name)
+    no_half_turns(_QUATERNION_FROM_MATRIX.over(a), name)
     return a
 
 
 _QUATERNION_FROM_MATRIX = Rows(quaternion.from_matrix, (4,), matrix=ROTATION)
-_HAT = Rows(so3.hat, (3, 3), v=VECTOR)
-_VEE = Rows(so3.vee, (3,), matrix=Operand(9, _skew, never))
-_AD = Rows(so3.Ad, (3,), matrix=ROTATION, w=VECTOR)
-_EXP_QUATERNION = Rows(so3.exp_quaternion, (4,), v=ROTATION_VECTOR)
-_EXP_MATRIX = Rows(so3.exp_matrix, (3, 3), v=ROTATION_VECTOR)
-_LOG_QUATERNION = Rows(so3.log_quaternion, (3,), q=ATTITUDE)
-_LOG_MATRIX = Rows(so3.log_matrix, (3,), matrix=ROTATION)
-_CAY_QUATERNION = Rows(so3.cay_quaternion, (4,), v=CAYLEY_VECTOR)
-_CAY_MATRIX = Rows(so3.cay_matrix, (3, 3), v=CAYLEY_VECTOR)
-_CAYINV_QUATERNION = Rows(so3.cayinv_quaternion, (3,), q=Operand(4, _no_half_turn, never))
-_CAYINV_MATRIX = Rows(so3.cayinv_matrix, (3,), matrix=Operand(9, _no_half_turn_matrix, never))
 _TANGENT = {
     name: (Rows(on_vector, (3,), v=at, w=VECTOR), Rows(as_matrix, (3, 3), v=at))
     for name, on_vector, as_matrix, at in (
@@ -77,6 +71,7 @@ def _tangent(name: str, v: ArrayLike, w: ArrayLike | None) -> Array:
 # The Lie algebra.
 
 
+@over_rows(so3.hat, (3, 3), v=VECTOR)
 def hat(v: ArrayLike) -> Array:
     """Skew matrix of a vector: ``hat(v) @ w`` is the cross product v x w.
 
@@ -90,11 +85,6 @@ def hat(v: ArrayLike) -> Array:
     array (..., 3, 3)
         Skew matrices, exact.
 
-    Raises
-    ------
-    InvalidInput
-        Wrong shape or not finite.
-
     Examples
     --------
     >>> import numpy as np
@@ -103,9 +93,9 @@ def hat(v: ArrayLike) -> Array:
     >>> np.allclose(ph.rotation.hat(w) @ r, np.cross(w, r))
     True
     """
-    return _HAT(v)
 
 
+@over_rows(so3.vee, (3,), matrix=Operand(9, _skew, never, ("not skew within 1e-6 of its largest entry",)))
 def vee(matrix: ArrayLike) -> Array:
     """Vector of a skew matrix, the inverse of ``hat``.
 
@@ -119,20 +109,15 @@ def vee(matrix: ArrayLike) -> Array:
     array (..., 3)
         Vectors of the skew part; exact where the matrix is exactly skew.
 
-    Raises
-    ------
-    InvalidInput
-        Wrong shape, not finite, or not skew within 1e-6 of its largest entry.
-
     Examples
     --------
     >>> import polhode as ph
     >>> ph.rotation.vee(ph.rotation.hat((0.1, 0.2, 0.3)))
     array([0.1, 0.2, 0.3])
     """
-    return _VEE(matrix)
 
 
+@over_rows(so3.Ad, (3,), matrix=ROTATION, w=VECTOR)
 def Ad(matrix: ArrayLike, w: ArrayLike) -> Array:
     """Adjoint action of a rotation on the Lie algebra, Ad_R w = R w: the vector of ``R hat(w) R^T``.
 
@@ -145,15 +130,6 @@ def Ad(matrix: ArrayLike, w: ArrayLike) -> Array:
     w : array_like (..., 3)
         Vectors.
 
-    Returns
-    -------
-    array (..., 3)
-
-    Raises
-    ------
-    InvalidInput
-        Wrong shape, not finite, or ``matrix`` is not a rotation within 1e-6.
-
     Examples
     --------
     >>> import polhode as ph
@@ -161,12 +137,12 @@ def Ad(matrix: ArrayLike, w: ArrayLike) -> Array:
     >>> ph.rotation.Ad(turn, (1.0, 2.0, 3.0)).round(4)
     array([-0.0813,  2.2346,  3.    ])
     """
-    return _AD(matrix, w)
 
 
 # Exponential and Cayley map, and back.
 
 
+@over_rows(so3.exp_quaternion, (4,), v=ROTATION_VECTOR)
 def exp_quaternion(v: ArrayLike) -> Array:
     """Unit quaternion of a rotation vector.
 
@@ -181,11 +157,6 @@ def exp_quaternion(v: ArrayLike) -> Array:
         Unit quaternions (w, x, y, z), each component accurate to 3e-16 up to the angle pi; beyond, to 1e-16 times the
         angle, the rounding of the angle itself. No loss of accuracy near the angle 0.
 
-    Raises
-    ------
-    InvalidInput
-        Wrong shape, not finite, or entries beyond 1e100.
-
     See Also
     --------
     cay_quaternion : of a Cayley vector, which agrees with a rotation vector to second order.
@@ -195,9 +166,9 @@ def exp_quaternion(v: ArrayLike) -> Array:
     >>> exp_quaternion((0.0, 0.0, 0.0))
     array([1., 0., 0., 0.])
     """
-    return _EXP_QUATERNION(v)
 
 
+@over_rows(so3.exp_matrix, (3, 3), v=ROTATION_VECTOR)
 def exp_matrix(v: ArrayLike) -> Array:
     """Rotation matrix of a rotation vector, exp(hat v).
 
@@ -211,11 +182,6 @@ def exp_matrix(v: ArrayLike) -> Array:
     array (..., 3, 3)
         Rotation matrices, each entry to 1e-15 up to the angle pi.
 
-    Raises
-    ------
-    InvalidInput
-        Wrong shape, not finite, or entries beyond 1e100.
-
     Examples
     --------
     >>> import numpy as np
@@ -224,9 +190,9 @@ def exp_matrix(v: ArrayLike) -> Array:
     >>> (R @ (2.0, 0.0, 1.0)).round(4)
     array([1.7321, 1.    , 1.    ])
     """
-    return _EXP_MATRIX(v)
 
 
+@over_rows(so3.log_quaternion, (3,), q=ATTITUDE)
 def log_quaternion(q: ArrayLike) -> Array:
     """Rotation vector of an attitude quaternion, the inverse of ``exp_quaternion``.
 
@@ -241,20 +207,15 @@ def log_quaternion(q: ArrayLike) -> Array:
         Rotation vectors of length at most pi, to 1e-15. Near the angle 0 they keep the relative accuracy of x, y, z.
         At exactly the angle pi, where v and -v are the same attitude, the first nonzero component is positive.
 
-    Raises
-    ------
-    InvalidInput
-        Wrong shape, not finite, or a zero quaternion.
-
     Examples
     --------
     >>> import polhode as ph
     >>> ph.rotation.log_quaternion((0.9, 0.1, 0.3, 0.2)).round(4)
     array([0.2106, 0.6318, 0.4212])
     """
-    return _LOG_QUATERNION(q)
 
 
+@over_rows(so3.log_matrix, (3,), matrix=ROTATION)
 def log_matrix(matrix: ArrayLike) -> Array:
     """Rotation vector of a rotation matrix, the inverse of ``exp_matrix``.
 
@@ -269,20 +230,15 @@ def log_matrix(matrix: ArrayLike) -> Array:
         Rotation vectors of length at most pi, to 2e-15 at every angle, including near 0 and pi. At the angle pi, within
         round-off, v and -v are the same attitude and either may be returned.
 
-    Raises
-    ------
-    InvalidInput
-        Wrong shape, not finite, or not a rotation within 1e-6.
-
     Examples
     --------
     >>> import polhode as ph
     >>> ph.rotation.log_matrix([[0.8, -0.6, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, 1.0]]).round(4)
     array([0.    , 0.    , 0.6435])
     """
-    return _LOG_MATRIX(matrix)
 
 
+@over_rows(so3.cay_quaternion, (4,), v=CAYLEY_VECTOR)
 def cay_quaternion(v: ArrayLike) -> Array:
     """Unit quaternion of a Cayley vector: cay(hat v) = (1 - hat v/2)^-1 (1 + hat v/2), of angle ``2 atan(|v|/2)``.
 
@@ -296,11 +252,6 @@ def cay_quaternion(v: ArrayLike) -> Array:
     array (..., 4)
         Unit quaternions (w, x, y, z), each component to 3 ulp.
 
-    Raises
-    ------
-    InvalidInput
-        Wrong shape, not finite, or entries beyond 1e100.
-
     See Also
     --------
     exp_quaternion : of a rotation vector, angle in radians times axis.
@@ -312,9 +263,9 @@ def cay_quaternion(v: ArrayLike) -> Array:
     >>> ph.rotation.log_quaternion(q).round(4)
     array([0.0989, 0.1977, 0.2966])
     """
-    return _CAY_QUATERNION(v)
 
 
+@over_rows(so3.cay_matrix, (3, 3), v=CAYLEY_VECTOR)
 def cay_matrix(v: ArrayLike) -> Array:
     """Rotation matrix of a Cayley vector: (1 - hat v/2)^-1 (1 + hat v/2).
 
@@ -328,11 +279,6 @@ def cay_matrix(v: ArrayLike) -> Array:
     array (..., 3, 3)
         Rotation matrices, each entry to 1e-15.
 
-    Raises
-    ------
-    InvalidInput
-        Wrong shape, not finite, or entries beyond 1e100.
-
     Examples
     --------
     >>> import polhode as ph
@@ -340,9 +286,9 @@ def cay_matrix(v: ArrayLike) -> Array:
     array([[ 0.8824, -0.4706],
            [ 0.4706,  0.8824]])
     """
-    return _CAY_MATRIX(v)
 
 
+@over_rows(so3.cayinv_quaternion, (3,), q=Operand(4, _no_half_turn, never, ("a zero quaternion", HALF)))
 def cayinv_quaternion(q: ArrayLike) -> Array:
     """Cayley vector of an attitude quaternion, the inverse of ``cay_quaternion``: 2 (x, y, z)/w.
 
@@ -357,20 +303,19 @@ def cayinv_quaternion(q: ArrayLike) -> Array:
         Cayley vectors, to 2 ulp of the quotient; near the angle pi they grow without bound, and a relative error of
         the angle is magnified by ``|v|``.
 
-    Raises
-    ------
-    InvalidInput
-        Wrong shape, not finite, a zero quaternion, or a half turn (``|w|`` at most 1e-15 of the norm).
-
     Examples
     --------
     >>> import polhode as ph
     >>> ph.rotation.cayinv_quaternion((0.8, 0.1, 0.5, 0.3)).round(4)
     array([0.25, 1.25, 0.75])
     """
-    return _CAYINV_QUATERNION(q)
 
 
+@over_rows(
+    so3.cayinv_matrix,
+    (3,),
+    matrix=Operand(9, _no_half_turn_matrix, never, ("not a rotation within 1e-6", "a half turn")),
+)
 def cayinv_matrix(matrix: ArrayLike) -> Array:
     """Cayley vector of a rotation matrix, the inverse of ``cay_matrix``.
 
@@ -384,18 +329,12 @@ def cayinv_matrix(matrix: ArrayLike) -> Array:
     array (..., 3)
         Cayley vectors, to ``2e-15 (1 + |v|^2/4)``; near the angle pi they grow without bound.
 
-    Raises
-    ------
-    InvalidInput
-        Wrong shape, not finite, not a rotation within 1e-6, or a half turn.
-
     Examples
     --------
     >>> import polhode as ph
     >>> ph.rotation.cayinv_matrix(ph.rotation.exp_matrix((0.1, 0.2, 0.3))).round(4)
     array([0.1012, 0.2024, 0.3035])
     """
-    return _CAYINV_MATRIX(matrix)
 
 
 # Tangent operators.

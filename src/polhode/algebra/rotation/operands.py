@@ -75,10 +75,11 @@ def read_rotations(value: ArrayLike, name: str) -> Array:
     return flat(a)
 
 
-def refuse_half_turns(q: Array, name: str) -> None:
-    """Raise if an attitude is a half turn."""
+def no_half_turns(q: Array, name: str) -> Array:
+    """Attitudes, of which none may be a half turn."""
     if q.size and (np.abs(q[..., 0]) <= HALF_TURN * np.linalg.norm(q, axis=-1)).any():
         raise InvalidInput(f"{name} contains a half turn, which has no Cayley vector; use log_quaternion or log_matrix")
+    return q
 
 
 def lookup(what: str, name: str, table: Any) -> Any:
@@ -88,5 +89,5 @@ def lookup(what: str, name: str, table: Any) -> Any:
 
 VECTOR, ROTATION_VECTOR, CAYLEY_VECTOR = vectors(UNKNOWN), vectors("rad"), vectors()
 QUATERNION = Operand(4, read_quaternions)
-ATTITUDE = Operand(4, read_attitudes, has_normal_norm)
-ROTATION = Operand(9, read_rotations, never)
+ATTITUDE = Operand(4, read_attitudes, has_normal_norm, ("a zero quaternion",))
+ROTATION = Operand(9, read_rotations, never, ("not a rotation within 1e-6",))

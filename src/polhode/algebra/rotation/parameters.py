@@ -16,6 +16,11 @@ from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel.access import get3, get4, put3
 
+__all__ = [
+    "angular_velocity_from_euler_rates", "compose", "euler_from_quaternion", "euler_increment", "euler_rates",
+    "quaternion_from_euler",
+]  # fmt: skip
+
 TURN = Operand(4, lambda value, name: value)
 """A quaternion made here."""
 

@@ -19,9 +19,15 @@ from polhode.algebra.rotation.operands import (
     read_quaternions,
     read_rotations,
 )
-from polhode.algebra.vectorised import Operand, Rows, leading_axes, plain, read_vectors
+from polhode.algebra.vectorised import Operand, Rows, leading_axes, over_rows, plain, read_vectors
 from polhode.arguments import LONGEST_WORD, UNKNOWN, Array, array, has, text
 from polhode.errors import InvalidInput, naming
+
+__all__ = [
+    "angle_between", "as_quaternion", "axis_angle_from_quaternion", "conjugate", "from_scipy", "from_xyzw",
+    "matrix_from_quaternion", "multiply", "normalize", "quaternion_from_axis_angle", "quaternion_from_matrix",
+    "rotate", "rotate_inverse", "to_scipy", "to_xyzw",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -49,17 +55,11 @@ def _axis(value: ArrayLike, name: str) -> Array:
     return a
 
 
-_MULTIPLY = Rows(quaternion.multiply, (4,), a=QUATERNION, b=QUATERNION)
-_CONJUGATE = Rows(quaternion.conjugate, (4,), q=QUATERNION)
-_NORMALIZE = Rows(quaternion.normalize, (4,), q=ATTITUDE)
-_ROTATE = Rows(_rotate, (3,), q=ATTITUDE, v=VECTOR)
-_ROTATE_INVERSE = Rows(_rotate_inverse, (3,), q=ATTITUDE, v=VECTOR)
-_ANGLE_BETWEEN = Rows(quaternion.angle_between, (), q1=ATTITUDE, q2=ATTITUDE)
-_MATRIX_FROM_QUATERNION = Rows(_to_matrix, (3, 3), q=ATTITUDE)
 _QUATERNION_FROM_MATRIX = Rows(quaternion.from_matrix, (4,), matrix=ROTATION)
 _AXIS_ANGLE = Rows(so3.axis_angle, (4,), axis=Operand(3, _axis, any))
 
 
+@over_rows(quaternion.multiply, (4,), a=QUATERNION, b=QUATERNION)
 def multiply(a: ArrayLike, b: ArrayLike) -> Array:
     """Hamilton product of quaternions: rotation ``b`` followed by rotation ``a``, R(a b) = R(a) R(b).
 
@@ -68,15 +68,6 @@ def multiply(a: ArrayLike, b: ArrayLike) -> Array:
     a, b : array_like (..., 4)
         Quaternions (w, x, y, z) of any norm; they are not normalised.
 
-    Returns
-    -------
-    array (..., 4)
-
-    Raises
-    ------
-    InvalidInput
-        Wrong shape or not finite.
-
     Examples
     --------
     >>> import polhode as ph
@@ -84,9 +75,9 @@ def multiply(a: ArrayLike, b: ArrayLike) -> Array:
     >>> ph.rotation.multiply(then, first).round(4)
     array([ 0.958 ,  0.1448, -0.037 ,  0.2446])
     """
-    return _MULTIPLY(a, b)
 
 
+@over_rows(quaternion.conjugate, (4,), q=QUATERNION)
 def conjugate(q: ArrayLike) -> Array:
     """Conjugate quaternion (w, -x, -y, -z); for a unit quaternion the inverse rotation.
 
@@ -94,15 +85,6 @@ def conjugate(q: ArrayLike) -> Array:
     ----------
     q : array_like (..., 4)
         Quaternions (w, x, y, z) of any norm.
-
-    Returns
-    -------
-    array (..., 4)
-
-    Raises
-    ------
-    InvalidInput
-        Wrong shape or not finite.
 
     Examples
     --------
@@ -112,9 +94,9 @@ def conjugate(q: ArrayLike) -> Array:
     >>> error.round(4)[[0, 2]]
     array([0.96, 0.28])
     """
-    return _CONJUGATE(q)
 
 
+@over_rows(quaternion.normalize, (4,), q=ATTITUDE)
 def normalize(q: ArrayLike) -> Array:
     """Quaternion divided by its norm.
 
@@ -128,20 +110,15 @@ def normalize(q: ArrayLike) -> Array:
     array (..., 4)
         Unit quaternions of the same sign, each component to 2 ulp.
 
-    Raises
-    ------
-    InvalidInput
-        Wrong shape, not finite, or a zero quaternion.
-
     Examples
     --------
     >>> import polhode as ph
     >>> ph.rotation.normalize((1.0, 1.0, 1.0, 1.0))
     array([0.5, 0.5, 0.5, 0.5])
     """
-    return _NORMALIZE(q)
 
 
+@over_rows(_rotate, (3,), q=ATTITUDE, v=VECTOR)
 def rotate(q: ArrayLike, v: ArrayLike) -> Array:
     """Transform vectors from the body frame to the space frame, R(q) v.
 
@@ -157,11 +134,6 @@ def rotate(q: ArrayLike, v: ArrayLike) -> Array:
     array (..., 3)
         The same vectors in the space frame, to 1e-15 of their length.
 
-    Raises
-    ------
-    InvalidInput
-        Wrong shape, not finite, or a zero quaternion.
-
     See Also
     --------
     rotate_inverse : from the space frame to the body frame.
@@ -173,9 +145,9 @@ def rotate(q: ArrayLike, v: ArrayLike) -> Array:
     >>> ph.rotation.rotate(attitude, nozzle).round(4)
     array([ 0.7263,  0.4421, -0.5263])
     """
-    return _ROTATE(q, v)
 
 
+@over_rows(_rotate_inverse, (3,), q=ATTITUDE, v=VECTOR)
 def rotate_inverse(q: ArrayLike, v: ArrayLike) -> Array:
     """Transform vectors from the space frame to the body frame, R(q)^T v.
 
@@ -191,11 +163,6 @@ def rotate_inverse(q: ArrayLike, v: ArrayLike) -> Array:
     array (..., 3)
         The same vectors in the body frame, to 1e-15 of their length.
 
-    Raises
-    ------
-    InvalidInput
-        Wrong shape, not finite, or a zero quaternion.
-
     See Also
     --------
     rotate : from the body frame to the space frame.
@@ -207,9 +174,9 @@ def rotate_inverse(q: ArrayLike, v: ArrayLike) -> Array:
     >>> ph.rotation.rotate_inverse(attitude, sun).round(4)
     array([ 0.7263, -0.3158,  0.6105])
     """
-    return _ROTATE_INVERSE(q, v)
 
 
+@over_rows(quaternion.angle_between, (), q1=ATTITUDE, q2=ATTITUDE)
 def angle_between(q1: ArrayLike, q2: ArrayLike) -> Array:
     """Angle of the rotation between two attitudes, from 0 to pi.
 
@@ -224,11 +191,6 @@ def angle_between(q1: ArrayLike, q2: ArrayLike) -> Array:
         Angles in radians, to 1e-15. Nearly equal attitudes are compared without cancellation: angles of 1e-15 and below
         keep several digits, and equal quaternions give 0.
 
-    Raises
-    ------
-    InvalidInput
-        Wrong shape, not finite, or a zero quaternion.
-
     Examples
     --------
     >>> import polhode as ph
@@ -237,12 +199,12 @@ def angle_between(q1: ArrayLike, q2: ArrayLike) -> Array:
     >>> round(float(ph.rotation.angle_between(wanted, reached)), 6)
     0.02
     """
-    return _ANGLE_BETWEEN(q1, q2)
 
 
 # Matrices, axis and angle.
 
 
+@over_rows(_to_matrix, (3, 3), q=ATTITUDE)
 def matrix_from_quaternion(q: ArrayLike) -> Array:
     """Rotation matrix of an attitude quaternion, x_space = R x_body.
 
@@ -256,11 +218,6 @@ def matrix_from_quaternion(q: ArrayLike) -> Array:
     array (..., 3, 3)
         Rotation matrices, each entry to 1e-15.
 
-    Raises
-    ------
-    InvalidInput
-        Wrong shape, not finite, or a zero quaternion.
-
     Examples
     --------
     >>> import polhode as ph
@@ -270,7 +227,6 @@ def matrix_from_quaternion(q: ArrayLike) -> Array:
            [ 0.4421,  0.8947, -0.0632],
            [-0.5263,  0.3158,  0.7895]])
     """
-    return _MATRIX_FROM_QUATERNION(q)
 
 
 def quaternion_from_matrix(matrix: ArrayLike) -> Array:
