@@ -28,5 +28,5 @@ from polhode.algebra.orbits.elements import *  # noqa: F403
 from polhode.algebra.orbits.propagation import *  # noqa: F403
 from polhode.lazy import public_names
 
-__all__ = [*anomalies.__all__, *elements.__all__, *propagation.__all__]
+__all__ = sorted([*anomalies.__all__, *elements.__all__, *propagation.__all__])
 __dir__ = public_names(__all__)

@@ -18,5 +18,5 @@ from polhode.algebra.rotation.parameters import *  # noqa: F403
 from polhode.algebra.rotation.quaternions import *  # noqa: F403
 from polhode.lazy import public_names
 
-__all__ = [*maps.__all__, *parameters.__all__, *quaternions.__all__]
+__all__ = sorted([*maps.__all__, *parameters.__all__, *quaternions.__all__])
 __dir__ = public_names(__all__)

@@ -1,14 +1,9 @@
 "use strict";
 // The views of an orbit: in space about its centre to scale, seen from the orbit, and the track on the ground.
 polhodeViewer.orbit = (() => {
-  const { numbers, shapes } = polhodeViewer, { attitude, row, text } = numbers;
+  const { numbers, shapes } = polhodeViewer, { attitude, row, text } = numbers, { SHORT, ofBody } = shapes;
   const { colours } = polhodeViewer.stage;
-  const LINES = ["#0072b2", "#d55e00", "#009e73", "#aa4a8a", "#e69f00", "#56b4e9", "#7a828d"];
   const SHOWN = 0.045;  // size of a body, which is not to scale, over its distance from the camera
-
-  function pathOf(run) {
-    return run.orbit.path || run.bodies.position;
-  }
 
   const space = {
     name: "Orbit",
@@ -16,22 +11,21 @@ polhodeViewer.orbit = (() => {
     offered: (run) => Boolean(run.orbit && run.bodies.position),
     lvlh: (run) => Boolean(run.orbit.lvlh),
     make(run, stage) {
-      const { bodies, orbit } = run, many = bodies.count, path = pathOf(run), all = new THREE.Group(), scene = new THREE.Group();
+      const { bodies, orbit } = run, many = bodies.count, path = run.orbit.path || run.bodies.position, all = new THREE.Group(), scene = new THREE.Group();
       let extent = orbit.central ? orbit.central.radius : 0;
       for (let i = 0; i < path.length; i += 3) extent = Math.max(extent, Math.hypot(path[i], path[i + 1], path[i + 2]));
       const size = 1 / (extent || 1);
       let planet = null;
       if (orbit.central) {
-        const r = orbit.central.radius * size, flat = 1 - (orbit.central.flattening || 0);
+        const r = orbit.central.radius * size, ball = new THREE.Mesh(new THREE.SphereGeometry(r, 256, 128), shapes.surface("#3f7cb8"));
         planet = new THREE.Group();
-        const ball = new THREE.Mesh(new THREE.SphereGeometry(r, 256, 128).scale(1, 1, flat), shapes.surface("#3f7cb8"));
-        planet.add(ball, shapes.graticule([r, r, r * flat], "#eaf2fa", 15, 0.3), equator(r));
+        planet.add(ball, shapes.graticule([r, r, r], "#eaf2fa", 15, 0.3), equator(r));
         scene.add(planet, shapes.halo(r, "#56b4e9"));
       }
       for (let b = 0; b < many; b++) {
         const points = new Float32Array(3 * path.rows);
         for (let k = 0; k < path.rows; k++) for (let j = 0; j < 3; j++) points[3 * k + j] = size * path[3 * (k * many + b) + j];
-        scene.add(shapes.line(points, orbit.central && many === 1 ? "#e69f00" : LINES[b % LINES.length], many > 12 ? 0.5 : 0.9, many > 12 ? 1.4 : 2.2));
+        scene.add(shapes.line(points, orbit.central && many === 1 ? "#e69f00" : ofBody(b), many > 12 ? 0.5 : 0.9, many > 12 ? 1.4 : 2.2));
       }
       for (const dark of shaded(run, size)) scene.add(shapes.line(dark, "#5a3d00", 1, 3.4));
       const names = orbit.names && orbit.names.length ? orbit.names : [];
@@ -41,7 +35,7 @@ polhodeViewer.orbit = (() => {
           const solid = shapes.solid(shape);
           solid.scale.setScalar(1 / shapes.reach(shape));
           group.add(solid, shapes.axes(2.1, ["x", "y", "z"], 0.03, false));
-        } else group.add(new THREE.Mesh(new THREE.SphereGeometry(0.35, 20, 14), shapes.surface(LINES[b % LINES.length])));
+        } else group.add(new THREE.Mesh(new THREE.SphereGeometry(0.35, 20, 14), shapes.surface(ofBody(b))));
         if (names[b] && many <= 12) {
           const label = shapes.word(names[b], colours().ink, 0.8);
           label.position.z = 0.9;
@@ -70,7 +64,7 @@ polhodeViewer.orbit = (() => {
       return {
         legend: [
           ...arrows.map((one) => [one.colour, one.name]),
-          ...(many > 1 && names.length && many <= 12 ? names.map((name, b) => [LINES[b % LINES.length], name]) : []),
+          ...(many > 1 && names.length && many <= 12 ? names.map((name, b) => [ofBody(b), name]) : []),
           ...(orbit.central && many === 1 ? [["#e69f00", "orbit, to scale"]] : []),
           ...(orbit.shadow && orbit.shadow.length && orbit.central ? [["#5a3d00", "in shadow"]] : []),
         ],
@@ -141,7 +135,6 @@ polhodeViewer.orbit = (() => {
     return pieces;
   }
 
-  const SHORT = { "angular momentum": "L", "angular velocity": "ω", "to the Sun": "Sun", "magnetic field": "B", "dipole of the torquers": "m" };
   const DOWN = new THREE.Quaternion(1, 0, 0, 0);  // half a turn about x: the centre, along z of the orbit, is shown below
 
   const inShadow = (run, t) => Boolean(run.orbit && run.orbit.shadow && run.orbit.shadow.some(([a, b]) => t >= a && t <= b));
@@ -181,17 +174,13 @@ polhodeViewer.orbit = (() => {
             context.textAlign = "right";
             if (lat % (tall > 140 ? 30 : 90) === 0) context.fillText(degrees(lat, "N", "S"), left - 6, y(lat) + 4);
           }
-          const parts = [[]];
-          for (let i = 0; i < points.rows; i++) {
-            const at = [x(points[2 * i]), y(points[2 * i + 1])], last = parts[parts.length - 1];
-            if (last.length && Math.abs(at[0] - last[last.length - 1][0]) > 0.5 * wide) parts.push([at]); else last.push(at);
-          }
+          const parts = pieces(x, y, wide, () => true), dark = pieces(x, y, wide, (k) => inShadow(run, run.times[k]));
           context.lineWidth = 1.8;
           context.lineJoin = "round";
           if (run.coarse) for (const at of parts.flat()) dot(at, 2.2, "#e69f00");
           else for (const one of parts) stroke(one, "#e69f00");
           context.lineWidth = 3.4;
-          if (!run.coarse) for (const one of dark(x, y, wide)) stroke(one, "#5a3d00");
+          if (!run.coarse) for (const one of dark.filter((at) => at.length > 1)) stroke(one, "#5a3d00");
           const here = [x(points[2 * k]), y(points[2 * k + 1])];
           if (part > 0) {
             const next = [x(points[2 * k + 2]), y(points[2 * k + 3])];
@@ -208,15 +197,16 @@ polhodeViewer.orbit = (() => {
         legend: [["#e69f00", "ground track"], ...(run.orbit.shadow && run.orbit.shadow.length ? [["#5a3d00", "in shadow"]] : [])],
         describe: (k) => `below the body: longitude ${text(points[2 * k], 4)}°, latitude ${text(points[2 * k + 1], 4)}°`,
       };
-      function dark(x, y, wide) {
-        const pieces = [[]];
+      // The track of some rows, cut where it leaves the map or a row is left out.
+      function pieces(x, y, wide, kept) {
+        const found = [[]];
         for (let k = 0; k < points.rows; k++) {
-          const last = pieces[pieces.length - 1];
-          if (!inShadow(run, run.times[k])) { if (last.length) pieces.push([]); continue; }
+          const last = found[found.length - 1];
+          if (!kept(k)) { if (last.length) found.push([]); continue; }
           const at = [x(points[2 * k]), y(points[2 * k + 1])];
-          if (last.length && Math.abs(at[0] - last[last.length - 1][0]) > 0.5 * wide) pieces.push([at]); else last.push(at);
+          if (last.length && Math.abs(at[0] - last[last.length - 1][0]) > 0.5 * wide) found.push([at]); else last.push(at);
         }
-        return pieces.filter((one) => one.length > 1);
+        return found;
       }
       function dot(at, radius, colour) {
         context.beginPath();
@@ -235,5 +225,5 @@ polhodeViewer.orbit = (() => {
 
   const degrees = (angle, above, below) => `${Math.abs(angle)}°${angle > 0 && angle < 180 ? above : angle < 0 && angle > -180 ? below : ""}`;
 
-  return { space, track, inShadow, LINES };
+  return { space, track };
 })();

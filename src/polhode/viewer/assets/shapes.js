@@ -4,15 +4,13 @@ polhodeViewer.shapes = (() => {
   const { colours } = polhodeViewer.stage;
   const AXES = ["#d55e00", "#009e73", "#0072b2"];  // x, y, z
   const FACES = ["#e69f00", "#56b4e9", "#b9cbe0"];  // of a box, across x, y, z
-  const rgb = (text) => new THREE.Color(text);
+  const LINES = ["#0072b2", "#d55e00", "#009e73", "#aa4a8a", "#e69f00", "#56b4e9", "#7a828d"];  // of several bodies
+  const SHORT = { "angular momentum": "L", "angular velocity": "ω", "to the centre": "centre", "to the Sun": "Sun", "magnetic field": "B", "dipole of the torquers": "m" };
+  const rgb = (text) => new THREE.Color(text), ofBody = (b) => LINES[b % LINES.length];
 
   function geometry(shape) {
     if (shape.kind === "box") return new THREE.BoxGeometry(...shape.size);
-    if (shape.kind === "ellipsoid") return new THREE.SphereGeometry(1, 48, 32).scale(...shape.axes);
     if (shape.kind === "sphere") return new THREE.SphereGeometry(shape.radius, 32, 24);
-    if (shape.kind === "cylinder") {
-      return new THREE.CylinderGeometry(shape.radius, shape.radius, shape.height, 48).rotateX(Math.PI / 2);
-    }
     const found = new THREE.BufferGeometry();  // each triangle with corners of its own, so that it is flat
     const corners = new Float32Array(3 * shape.faces.length);
     shape.faces.forEach((v, i) => corners.set(shape.vertices.subarray(3 * v, 3 * v + 3), 3 * i));
@@ -24,9 +22,7 @@ polhodeViewer.shapes = (() => {
   // Half of the largest extent of a shape.
   function reach(shape) {
     if (shape.kind === "box") return 0.5 * Math.hypot(...shape.size);
-    if (shape.kind === "ellipsoid") return Math.max(...shape.axes);
     if (shape.kind === "sphere") return shape.radius;
-    if (shape.kind === "cylinder") return Math.hypot(shape.radius, 0.5 * shape.height);
     if (shape.kind === "atoms") return Math.max(...shape.atoms.map((one) => Math.hypot(...one.at) + one.radius));
     let found = 0;
     for (let i = 0; i < shape.vertices.length; i += 3) found = Math.max(found, Math.hypot(...shape.vertices.subarray(i, i + 3)));
@@ -44,14 +40,14 @@ polhodeViewer.shapes = (() => {
       }
       return group;
     }
-    const form = geometry(shape), flat = shape.kind === "box" || shape.kind === "mesh";
-    const material = shape.kind === "box" ? [0, 0, 1, 1, 2, 2].map((k) => surface(FACES[k])) : surface(colours().body, flat);
+    const form = geometry(shape), ball = shape.kind === "sphere";
+    const material = shape.kind === "box" ? [0, 0, 1, 1, 2, 2].map((k) => surface(FACES[k])) : surface(colours().body, !ball);
     if (shape.kind === "mesh") paint(form, material);
     group.add(new THREE.Mesh(form, material));
-    if (shape.kind === "mesh" ? shape.faces.length < 30000 : shape.kind !== "sphere" && shape.kind !== "ellipsoid") {
+    if (ball) group.add(graticule(Array(3).fill(shape.radius)));
+    else if (shape.kind === "box" || shape.faces.length < 30000) {
       group.add(new THREE.LineSegments(new THREE.EdgesGeometry(form, 20), new THREE.LineBasicMaterial({ color: colours().edge })));
     }
-    if (shape.kind === "sphere" || shape.kind === "ellipsoid") group.add(graticule(shape.axes || Array(3).fill(shape.radius)));
     return group;
   }
 
@@ -210,5 +206,5 @@ polhodeViewer.shapes = (() => {
 
   const set = (thing, q) => thing.quaternion.set(q[1], q[2], q[3], q[0]);
 
-  return { AXES, FACES, geometry, reach, solid, surface, line, dots, trail, halo, graticule, arrow, point, word, axes, set };
+  return { AXES, FACES, SHORT, ofBody, geometry, reach, solid, surface, line, dots, trail, halo, graticule, arrow, point, word, axes, set };
 })();

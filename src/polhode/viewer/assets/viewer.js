@@ -17,6 +17,18 @@ polhodeViewer.mount = (() => {
     return found;
   }
 
+  function button(words, act, attributes = {}) {
+    const found = element("button", { type: "button", textContent: words, ...attributes });
+    found.addEventListener("click", act);
+    return found;
+  }
+
+  function group(label, ...inside) {
+    const found = element("div", { role: "group" }, ...inside);
+    found.setAttribute("aria-label", label);
+    return found;
+  }
+
   class Viewer {
     constructor(root, scene, buffer) {
       this.root = root;
@@ -81,30 +93,15 @@ polhodeViewer.mount = (() => {
     }
 
     bar() {
-      const tabs = element("div", { role: "group" });
-      tabs.setAttribute("aria-label", "View");
-      this.tabs = this.offered.map((view) => {
-        const tab = element("button", { type: "button", textContent: view.name, title: view.about });
-        tab.addEventListener("click", () => this.choose(view));
-        tabs.append(tab);
-        return tab;
-      });
-      const frames = element("div", { role: "group" });
-      frames.setAttribute("aria-label", "Frame of reference");
-      const button = (words, act) => {
-        const found = element("button", { type: "button", textContent: words });
-        found.addEventListener("click", () => { act(); this.marks(); this.draw(); });
-        frames.append(found);
-        return found;
-      };
+      this.tabs = this.offered.map((view) => button(view.name, () => this.choose(view), { title: view.about }));
+      const frame = (words, act) => button(words, () => { act(); this.marks(); this.draw(); });
       this.frames = {
-        space: button("Space frame", () => { this.inBody = false; }), body: button("Body frame", () => { this.inBody = true; }),
-        inertial: button("Inertial camera", () => { this.inOrbit = false; }), lvlh: button("LVLH camera", () => { this.inOrbit = true; }),
+        space: frame("Space frame", () => { this.inBody = false; }), body: frame("Body frame", () => { this.inBody = true; }),
+        inertial: frame("Inertial camera", () => { this.inOrbit = false; }), lvlh: frame("LVLH camera", () => { this.inOrbit = true; }),
       };
-      this.parts = element("div", { role: "group" });
-      this.parts.setAttribute("aria-label", "Shown");
-      this.home = element("button", { type: "button", textContent: "Reset camera" });
-      this.home.addEventListener("click", () => this.panels.forEach((one) => one.stage?.reset()));
+      const tabs = group("View", ...this.tabs), frames = group("Frame of reference", ...Object.values(this.frames));
+      this.parts = group("Shown");
+      this.home = button("Reset camera", () => this.panels.forEach((one) => one.stage?.reset()));
       return element("div", { className: "pv-bar" }, tabs, frames, this.parts, this.home);
     }
 
@@ -129,8 +126,7 @@ polhodeViewer.mount = (() => {
     }
 
     clock() {
-      this.play_ = element("button", { type: "button", textContent: "▶ Play" });
-      this.play_.addEventListener("click", () => (this.playing ? this.pause() : this.play()));
+      this.play_ = button("▶ Play", () => (this.playing ? this.pause() : this.play()));
       this.slider = element("input", { type: "range", min: 0, max: this.ticks.length - 1, step: 1, value: 0 });
       this.slider.setAttribute("aria-label", "Time");
       this.slider.addEventListener("input", () => { this.pause(); this.setFrame(Number(this.slider.value)); });
@@ -211,17 +207,16 @@ polhodeViewer.mount = (() => {
     switches() {
       const names = new Set(this.panels.flatMap(({ picture }) => Object.keys(picture?.parts || {})));
       this.parts.replaceChildren(...[...names].map((name) => {
-        const button = element("button", { type: "button", textContent: name, className: "pv-part" });
+        const part = button(name, () => { if (!this.hidden.delete(name)) this.hidden.add(name); show(); }, { className: "pv-part" });
         const show = () => {
-          button.setAttribute("aria-pressed", String(!this.hidden.has(name)));
+          part.setAttribute("aria-pressed", String(!this.hidden.has(name)));
           for (const { picture, stage } of this.panels) {
             if (picture?.parts?.[name]) picture.parts[name].visible = !this.hidden.has(name);
             stage?.ask();
           }
         };
-        button.addEventListener("click", () => { if (!this.hidden.delete(name)) this.hidden.add(name); show(); });
         show();
-        return button;
+        return part;
       }));
     }
 

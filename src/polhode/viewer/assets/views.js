@@ -1,7 +1,7 @@
 "use strict";
 // The views of a body and of many: each puts things on a stage and moves them to a moment (frame k, part of the next step).
 polhodeViewer.views = (() => {
-  const { numbers, shapes } = polhodeViewer, { attitude, row, text } = numbers;
+  const { numbers, shapes } = polhodeViewer, { attitude, row, text } = numbers, { SHORT, ofBody } = shapes;
   const { colours } = polhodeViewer.stage;
   const MOST = 25, TRACE = 600;
 
@@ -95,12 +95,10 @@ polhodeViewer.views = (() => {
     shapes.point(arrow, a.map((x) => (h < 0 ? -x : x)), h ? 0.14 + 0.4 * Math.abs(h) : 0);
   }
 
-  const SHORT = { "angular momentum": "L", "angular velocity": "ω", "to the centre": "centre", "to the Sun": "Sun", "magnetic field": "B", "dipole of the torquers": "m" };
-
   // The axis along which the body is longest, whose tip leaves a trace; of a top its own.
   function longest(run) {
     const shape = run.bodies.shapes[0];
-    const sizes = run.pivot ? run.pivot.map(Math.abs) : shape.size || shape.axes;
+    const sizes = run.pivot ? run.pivot.map(Math.abs) : shape.size;
     const k = sizes ? sizes.indexOf(Math.max(...sizes)) : 2;
     return [0, 1, 2].map((i) => +(i === k));
   }
@@ -252,7 +250,7 @@ polhodeViewer.views = (() => {
   }
 
   // ------------------------------------------------------------------ bodies that act on each other
-  const BODIES = ["#0072b2", "#d55e00", "#009e73", "#aa4a8a", "#e69f00", "#56b4e9", "#7a828d"], LEAST = 0.11;
+  const LEAST = 0.11;
 
   const together = {
     name: "Together",
@@ -263,7 +261,7 @@ polhodeViewer.views = (() => {
       const [low, high] = limits(position), middle = low.map((a, i) => 0.5 * (a + high[i])), extent = 0.5 * Math.hypot(...high.map((a, i) => a - low[i]));
       const shape = (b) => run.bodies.shapes[Math.min(b, run.bodies.shapes.length - 1)];
       const largest = Math.max(...Array.from({ length: many }, (_, b) => shapes.reach(shape(b))));
-      const size = 1 / extent, magnified = Math.max(1, (LEAST * extent) / largest), colour = (b) => BODIES[b % BODIES.length];
+      const size = 1 / extent, magnified = Math.max(1, (LEAST * extent) / largest);
       const names = run.bodies.names || [], paths = new THREE.Group(), discs = new THREE.Group(), turning = [], rotors = [];
       const movers = Array.from({ length: many }, (_, b) => {
         const place = new THREE.Group(), held = new THREE.Group(), solid = shapes.solid(shape(b)), near = size * magnified * shapes.reach(shape(b));
@@ -276,13 +274,13 @@ polhodeViewer.views = (() => {
         turning.push(held);
         place.add(held);
         if (names[b]) {
-          const label = shapes.word(names[b], colour(b), 0.11);
+          const label = shapes.word(names[b], ofBody(b), 0.11);
           label.position.z = (local ? -1 : 1) * (near + 0.07);
           place.add(label);
         }
         const points = new Float32Array(3 * position.rows);
         for (let k = 0; k < position.rows; k++) for (let j = 0; j < 3; j++) points[3 * k + j] = size * position[3 * (k * many + b) + j];
-        paths.add(run.coarse ? shapes.dots(points, colour(b), 0.005) : shapes.line(points, colour(b), 0.45, 1.4));
+        paths.add(run.coarse ? shapes.dots(points, ofBody(b), 0.005) : shapes.line(points, ofBody(b), 0.45, 1.4));
         all.add(place);
         return place;
       });
@@ -316,7 +314,7 @@ polhodeViewer.views = (() => {
           }
         },
         legend: [
-          ...(many <= 12 ? names.map((name, b) => [colour(b), name]) : []),
+          ...(many <= 12 ? names.map((name, b) => [ofBody(b), name]) : []),
           ...(lines.some((one) => one.at) ? [[TETHER, "tether, pale while it is slack"]] : []),
           ...[...new Map(rotors.map((one) => [one.name, one.colour]))].map(([name, colour]) => [colour, `${name}, by momentum`]),
         ],
