@@ -145,10 +145,8 @@ FROM_PROGRAMS = ("series", "commutator")
 
 
 def refusal(missing: Iterable[str], method: str, system: str, because: str = "", **more: Any) -> InvalidInput:
-    """The error for a method and a system by their names, of what is missing the first; ``more`` for the sentence.
-
-    ``because`` says why a function of the user's cannot be traced, and is told of what follows from such functions.
-    """
+    """The error for a method and a system by their names, of what is missing the first; ``more`` for the sentence, and
+    ``because``, why a function of the user's cannot be traced, of what follows from such functions."""
     first = in_order(missing)[0]
     sentence = CAPABILITIES[first].missing.format(method=repr(method), system=repr(system), **more)
     return InvalidInput(f"{sentence}; {because}" if because and first in FROM_PROGRAMS else sentence)

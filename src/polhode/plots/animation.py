@@ -206,10 +206,8 @@ def _film(
 
 
 class Taken:
-    """What a figure looks like, time and again: what never moves, such as the labels of axes, is drawn once.
-
-    A moving artist is one whose ``animated`` is set, and everything in axes without frame but their text at the foot.
-    """
+    """What a figure looks like, time and again: only artists that are ``animated``, and all but the text at the foot in
+    axes without frame, are drawn anew."""
 
     def __init__(self, figure: Figure) -> None:
         self.canvas = cast(Any, figure.canvas)  # that of Agg

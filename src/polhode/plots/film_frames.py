@@ -174,10 +174,8 @@ def directions(ds: xr.Dataset, name: str, frames: Frames) -> Array:
 
 
 def positions(ds: xr.Dataset, frames: Frames, wrapped: Array | None = None) -> Array:
-    """Positions (F, B, 3) at the frames, relative to what is orbited: a cubic through close rows, else the nearest.
-
-    With ``wrapped``, the edges of a box, those in the box at the nearest row.
-    """
+    """Positions (F, B, 3) at the frames, relative to what is orbited: a cubic through close rows, else the nearest;
+    with ``wrapped``, the edges of a box, those in the box at the nearest row."""
     n = len(frames.row_times)
     if wrapped is not None:
         r = np.asarray(ds["position"].values, dtype=float)[:n].reshape(n, -1, 3)

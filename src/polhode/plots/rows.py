@@ -61,9 +61,7 @@ def even(n: int, most: int) -> Indices:
 
 def opening(curves: Array, most: int = EXTREMA) -> int:
     """Rows in which the fastest of the curves (n, k) has ``most`` extrema; ``n`` unless one has over twice as many.
-
-    Curves whose range is negligible compared with the others do not count, so round-off is not taken for motion.
-    """
+    Curves of negligible range do not count, so round-off is not taken for motion."""
     n = len(curves)
     if n < 4:
         return n

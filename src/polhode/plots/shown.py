@@ -144,10 +144,8 @@ class Shown:
 
     @cached_property
     def inertia(self) -> list[Inertia]:
-        """Principal moments (3,) and the quaternion of the principal frame in the body's, of each body or of all.
-
-        Empty where the bodies have none, or it is not known; that of a point among other bodies is zero.
-        """
+        """Principal moments (3,) and the quaternion of the principal frame in the body's, of each body or of all; zero
+        of a point among others, empty where there is none or it is not known."""
         if "attitude" not in self.whole:
             return []
         if any("inertia" in one for one in self.of_bodies):

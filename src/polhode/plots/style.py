@@ -202,9 +202,8 @@ def drawing(
 
 
 def write(figure: Figure, path: str | os.PathLike[str], dpi: float = DPI) -> Path:
-    """Write a figure to a file atomically; its folder is created if missing.
-
-    PDF and SVG hold their fonts and no date: the same figure gives the same bytes."""
+    """Write a figure to a file atomically; PDF and SVG hold their fonts and no date: the same figure gives the same
+    bytes."""
     target = picture_path(path)
     kind = target.suffix.lower()[1:]
     about: dict[str, Any] = {  # without a date

@@ -35,15 +35,9 @@ def total_of(ds: xr.Dataset, name: str) -> Array:
 
 @np.errstate(over="ignore", invalid="ignore")
 def momentum_errors(ds: xr.Dataset) -> dict[str, tuple[Any, bool]]:
-    """Errors of the conserved momenta of a trajectory.
-
-    Returns
-    -------
-    dict of str to (array (n,), bool)
-        By the name of the variable: the norm of the change since the first row, and whether it is relative. It is
-        relative to the initial size; for a component that starts at zero, to the size of its vector; for a total that
-        starts at zero, to the sum of the sizes of all bodies; absolute if that is zero too. Bodies are summed.
-    """
+    """By the name of each conserved momentum, summed over bodies: the norm of its change (n,), and whether that is
+    relative: to the initial size, else to the size of its vector or of all bodies; absolute where all of these are
+    zero."""
     spatial = total_of(ds, "angular_momentum_space") if "angular_momentum_space" in ds else None
     errors = {}
     for name in filter(None, str(ds.attrs.get("conserves", "")).split(", ")):

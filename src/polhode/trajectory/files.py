@@ -147,11 +147,8 @@ def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
 
 
 class _Disk:
-    """A new file for HDF5 to write to, which never raises.
-
-    When the disk is full, HDF5 retries on every close and finally aborts the process. So the first error is kept in
-    ``refused``, and later writes are dropped.
-    """
+    """A new file for HDF5 that never raises: HDF5 would retry on a full disk and abort. The first error is ``refused``,
+    and later writes are dropped."""
 
     def __init__(self, path: Path) -> None:
         self.file = path.open("w+b", buffering=0)

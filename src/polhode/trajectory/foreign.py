@@ -185,9 +185,8 @@ def _blocks(shape: tuple[int, ...], most: int) -> Iterator[Any]:
 
 # ------------------------------------------------------------------ Zarr
 def check_folder(path: Path, whole: bool = True) -> None:
-    """Refuse a folder that contains links, special files or oversized files; nothing is opened.
-
-    All files together may have as many bytes as one, if they are read as a ``whole``."""
+    """Refuse a folder that contains links, special files or oversized files; nothing is opened. All files together may
+    have as many bytes as one, if they are read as a ``whole``."""
     total, most = 0.0, reading.limit()
     for part, folders, files in os.walk(path):
         for name in (*folders, *files):

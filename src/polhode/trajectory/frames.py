@@ -336,10 +336,8 @@ def ground_track(ds: xr.Dataset, rotation_rate: float | None = None, radius: flo
 
 
 def shadow(ds: xr.Dataset, sun: ArrayLike | None = None, radius: float | None = None) -> Array:
-    """When the first body is in the shadow (penumbra included) of the centre.
-
-    Edges are sought between rows on the cubic through positions and velocities of both, so rows may be apart by up to
-    a quarter of a revolution."""
+    """When the first body is in the shadow (penumbra included) of the centre; edges are sought on the cubics between
+    rows, which may be apart by up to a quarter of a revolution."""
     cast = shadow_of(ds, sun, radius)
     r, v, leading = _moving(ds)
     if cast is None or leading not in (("time",), ("time", "body")):

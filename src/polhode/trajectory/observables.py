@@ -640,10 +640,8 @@ def _plan(times: Array, lags: int | None, blocks: int) -> tuple[Array, Indices]:
 
 
 def _lagged(x: Array, lags: int, cuts: Indices) -> Array:
-    """Averages of x(t) . x(t + lag) over the starting rows t of each block, (blocks, lags + 1).
-
-    Computed by Fourier transforms, zero-padded so that nothing wraps around.
-    """
+    """Averages of x(t) . x(t + lag) over the starting rows t of each block, (blocks, lags + 1), by zero-padded
+    transforms."""
     blocks = len(cuts) - 1
     found = np.zeros((blocks, lags + 1))
     for b in range(blocks):

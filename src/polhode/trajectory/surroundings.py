@@ -28,10 +28,8 @@ WORD = re.compile(r"[.\[]")
 
 
 def recorded(ds: xr.Dataset) -> dict[str, Any]:
-    """The arguments of the system from the record of the run; empty where there is no record that can be read.
-
-    Of an ensemble those of all members: what varies among them is left out, and of one member it is that of its own.
-    """
+    """The arguments of the system from the record of the run, of an ensemble those of all members, with what varies of
+    one member; empty where there is no record that can be read."""
     try:
         if "run" in ds.attrs:
             found = json.loads(ds.attrs["run"])["system"]["arguments"]
@@ -62,9 +60,7 @@ class Centre:
 
 def centre(ds: xr.Dataset) -> Centre | None:
     """The body at the centre of an orbit, a spacecraft or a sum with a ``central`` load; None if the system has none.
-
-    Radius and rotation are those of the forces of the run (zonal gravity, shadow, turning atmosphere), else those of
-    the known planet with this gravity parameter; the latter only in SI units."""
+    Radius and rotation are those of the forces, else, in SI units, of the known planet with this gravity parameter."""
     trajectory(ds)
     given = recorded(ds)
     mu = given.get("mu", next((one["mu"] for one in _forces(given) if one.get("kind") == "central"), None))
@@ -194,11 +190,8 @@ def shadow_of(ds: xr.Dataset, sun: ArrayLike | None = None, radius: float | None
 
 
 def turned(ds: xr.Dataset, times: Array, rotation: float) -> Array:
-    """Angle (rad) of the prime meridian of the central body at some times.
-
-    That of the Earth is its rotation angle if the trajectory has an epoch and is in SI units (precession, nutation and
-    polar motion neglected); otherwise the meridian lies along x at time 0.
-    """
+    """Angle (rad) of the prime meridian of the central body: along x at time 0, of the Earth with an epoch in SI units
+    its rotation angle, without precession, nutation and polar motion."""
     zero = 0.0
     known = centre(ds)
     if "epoch" in ds.attrs and known is not None and known.name == "Earth":

@@ -37,10 +37,8 @@ def matrix_of(ds: xr.Dataset) -> xr.DataArray:
 
 
 def in_quaternions(ds: xr.Dataset) -> xr.DataArray:
-    """The transition matrix with the quaternion of each attitude in the place of its rotation, rows and columns.
-
-    A change theta of the rotation is q (0, theta)/2 of the quaternion q; a column of the quaternion is a change along
-    the unit sphere, so that one along q itself is 0."""
+    """The transition matrix with quaternions in the place of rotations, rows and columns: a change theta of the
+    rotation is q (0, theta)/2 of the quaternion q, and one along q itself is 0."""
     matrix = matrix_of(ds)
     rows, columns = (list(map(str, matrix[name].values)) for name in ("row", "column"))
     several = "body" in ds["attitude"].dims if "attitude" in ds.variables else False
@@ -65,12 +63,9 @@ def in_quaternions(ds: xr.Dataset) -> xr.DataArray:
 
 
 def in_elements(ds: xr.Dataset, mu: float | None = None) -> xr.DataArray:
-    """The transition matrix with six orbital elements in the place of position and momentum, rows and columns.
-
-    Semi-latus rectum, eccentricity, inclination, node, argument of periapsis, true anomaly, of
-    ``polhode.kepler.classical_elements``; rad. Derivatives of elements are taken by differences of order 8, relative
-    error about 1e-12. Columns of parameters stay derivatives at fixed position and momentum at the start, of elements
-    about a centre of the same ``mu``."""
+    """The transition matrix with six orbital elements in the place of position and momentum, differentiated by
+    differences of order 8 (relative error about 1e-12); columns of parameters stay derivatives at fixed position and
+    momentum."""
     matrix = matrix_of(ds)
     rows, columns = (list(map(str, matrix[name].values)) for name in ("row", "column"))
     if ORBIT[0] not in rows:

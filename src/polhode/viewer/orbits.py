@@ -69,11 +69,9 @@ def between_frames(run: Shown) -> Indices:
 
 
 def path(run: Shown, arrays: Arrays, rows: Indices, facts: Told) -> dict[str, Any] | None:
-    """Places along the ways between these rows, by the cubics through positions and velocities; None where the rows
-    are close and those of the frames.
-
-    Where a body has turned by more than a quarter between rows, nobody knows its way: it has none, and this is told.
-    """
+    """Places along the ways between these rows, by the cubics through positions and velocities; None where the rows are
+    close and those of the frames. A body that turns by more than a quarter between rows has no way, and this is
+    told."""
     ds = run.whole[[name for name in ("position", "velocity") if name in run.whole]].isel(time=rows)
     shape = (len(rows), run.bodies, 3)
     t = np.asarray(ds["time"].values, dtype=float)
@@ -144,10 +142,7 @@ def ground_track(run: Shown, arrays: Arrays, facts: Told) -> dict[str, Any] | No
 
 
 def lvlh(run: Shown) -> Array | None:
-    """Quaternions (F, 4) from the local frame to space, z to the centre and y against the orbit's angular momentum.
-
-    None where the motion is straight at some frame.
-    """
+    """Quaternions (F, 4) from LVLH to space; None where the motion is straight at some frame."""
     r, v = run.first("position"), run.first("velocity")
     if r is None or v is None:
         return None

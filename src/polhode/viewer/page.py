@@ -116,11 +116,8 @@ def scripts() -> list[str]:
 
 
 def packed(scene: dict[str, Any], arrays: bytes) -> tuple[str, str]:
-    """Layout and text of the numbers of a scene: arrays as ``arranged``, compressed, in base 64.
-
-    The layout is JSON: for each array its first byte, rows, columns, bytes of a number, and order of the differences.
-    The same numbers give the same text.
-    """
+    """Layout (JSON: of each array first byte, rows, columns, bytes of a number, order of the differences) and text of
+    the numbers of a scene: arrays as ``arranged``, compressed, in base 64; the same numbers give the same text."""
     found = bytearray(arrays)
     layout = []
     for one in references(scene):
@@ -139,10 +136,8 @@ def packed(scene: dict[str, Any], arrays: bytes) -> tuple[str, str]:
 
 
 def arranged(raw: Any, order: int) -> bytes:
-    """Numbers as differences of this order from row to row, column by column, bytes of equal weight together.
-
-    Neighbouring rows differ little, so most of these bytes are alike, which compresses to a third of what they would.
-    """
+    """Numbers as differences of this order from row to row, column by column, bytes of equal weight together: most of
+    these are alike, which compresses to a third."""
     values = raw
     for first in range(1, order + 1):
         before = values
