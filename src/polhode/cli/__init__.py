@@ -1,4 +1,4 @@
-"""The shell command ``polhode``. One file per subcommand, imported only when it runs.
+"""The shell command ``polhode``. Options stand in the signatures of its functions; files are imported when they run.
 
 Exit codes: 0 ok, 1 a fault of the installation or the GPU, 2 usage, 3 invalid scenario or value, 4 did not converge or
 step too large, 5 file or disk, 6 the user's function failed, 130 interrupted. Results go to stdout, messages to stderr.
