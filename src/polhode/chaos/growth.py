@@ -29,7 +29,7 @@ from polhode.runs.request import ARGUMENTS, Request
 from polhode.runs.steps import FixedStep, Recording
 from polhode.runs.tangent.columns import SLOTS, Columns, quantities, read_by_loads, seeds_along, state_names
 from polhode.runs.tangent.engine import MOST_STEPS, Constants, Schedule, TangentEngine
-from polhode.runs.tangent.passage import Cut, Passage
+from polhode.runs.tangent.passage import Cut, Passage, Steps
 from polhode.runs.tangent.transition import changes_loads, check_same_states, seen_of
 from polhode.systems.record import System
 
@@ -379,7 +379,8 @@ def carry_past_changes(
     numbers of rows and the vectors there. At rows the bodies are put where they are in the run, so that round-off does
     not part the ways."""
     run, record = taken(replace(request, recording=Recording(every=every), events=(), tangent=()))
-    passage, rows = Passage(run, Columns(request.system, engine.prepared, request.state, ())), record.count
+    steps, columns = Steps(run.t0, run.h, run.total or 0), Columns(request.system, engine.prepared, request.state, ())
+    passage, rows = Passage(steps, columns, run), record.count
     times, states = record.between(0, rows)[:2]
     known = [cut.time for cut in passage.cuts if cut.crossing < 0]
     passage.cuts += [Cut(t) for t in times[1:] if not any(run.same_time(t, other) for other in known)]

@@ -64,10 +64,6 @@ class Schedule:
         """Steps from each time to the next."""
         return cls(ends[:-1], np.diff(ends), ends[1:])
 
-    def part(self, first: int, last: int) -> Schedule:
-        """Some of the steps."""
-        return Schedule(self.begins[first:last], self.sizes[first:last], self.ends[first:last])
-
 
 @dataclass(frozen=True, eq=False)
 class Constants:

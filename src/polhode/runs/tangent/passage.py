@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import floor, gcd
+from math import copysign, floor, gcd
 from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.errors import StepFailed
 from polhode.kernel import layout as L
 from polhode.runs.stepping import Run
@@ -27,6 +28,8 @@ ON_GRID = 1e-12
 """Distance of a time from the end of a step, in steps, that counts as being there."""
 OFFSETS = (1e-2, 1e-3, 1e-4, 1e-5)
 """Offsets of differences tried, relative to the size of a number: that counts which differs least from its half."""
+AT_ONCE = 4096
+"""Most steps from row to row that are taken in one call."""
 FEW_BETWEEN = 64
 """Most steps from row to row, on average, after which states are kept all at once."""
 GRAZING = 1e-12
@@ -45,22 +48,76 @@ class Cut:
 
 
 @dataclass(frozen=True, eq=False)
+class Steps:
+    """n steps of one size h, of which the first is number ``first`` from t0 on; or those between ``ends``."""
+
+    t0: float
+    h: float
+    n: int
+    first: int = 0
+    ends: Array | None = None
+
+    @classmethod
+    def between(cls, ends: Array) -> Steps:
+        """Steps from each time to the next."""
+        return cls(float(ends[0]), float(ends[-1] - ends[0]), len(ends) - 1, 0, ends)
+
+    def end(self, k: int) -> float:
+        """Time at which k steps have been taken."""
+        return float(self.t0 + (self.first + k) * self.h if self.ends is None else self.ends[k])
+
+    def size(self, k: int) -> float:
+        """Size of step number k."""
+        return float(self.h if self.ends is None else self.ends[k + 1] - self.ends[k])
+
+    def step_of(self, t: float) -> tuple[int, bool]:
+        """How many whole steps lead up to a time, and whether one ends there."""
+        if self.ends is None:
+            k = floor((t - self.t0) / self.h) - self.first
+        else:
+            forwards = np.sign(self.h)
+            k = int(np.searchsorted(self.ends * forwards, t * forwards, side="right")) - 1
+        k = min(max(k, 0), self.n)
+        for m in (k, k + 1):
+            if m <= self.n:
+                size = abs(self.size(max(m - 1, 0))) if self.n else 1.0
+                if abs(self.end(m) - t) <= ON_GRID * max(size, abs(t) if m else 0.0):
+                    return m, True
+        return min(k, self.n - 1), False
+
+    def part(self, first: int, last: int) -> Steps:
+        """Some of the steps."""
+        ends = None if self.ends is None else self.ends[first : last + 1]
+        return Steps(self.t0, self.h, last - first, self.first + first, ends)
+
+    @property
+    def schedule(self) -> Schedule:
+        """The same for an engine."""
+        return Schedule.equal(self.t0, self.h, self.n, self.first) if self.ends is None else Schedule.between(self.ends)
+
+
+@dataclass(frozen=True, eq=False)
 class Leg:
-    """Steps with the same loads from ``first`` on, in the time of loads of ``parameters``, and the cuts at their end.
+    """Steps with the same loads, in the time of loads of ``parameters``, and the cuts at their end.
 
     ``moving`` says whether begin and end follow a crossing; ``exact``, whether only times equal to the end are there.
     """
 
-    first: float
-    schedule: Schedule
+    steps: Steps
     parameters: Any
     cuts: tuple[Cut, ...]
     moving: tuple[bool, bool] = (False, False)
     exact: bool = False
 
     @property
+    def first(self) -> float:
+        """Time of the begin."""
+        return self.steps.end(0)
+
+    @property
     def last(self) -> float:
-        return float(self.schedule.ends[-1]) if len(self.schedule.ends) else self.first
+        """Time of the end."""
+        return self.steps.end(self.steps.n)
 
 
 def check_steps(marched: Marched, schedule: Schedule) -> None:
@@ -74,18 +131,19 @@ def check_steps(marched: Marched, schedule: Schedule) -> None:
 
 
 class Passage:
-    """The legs of a run that has been taken, and how states and derivatives pass along them."""
+    """The legs of a run that has been taken, and how states and derivatives pass along them; where loads do not change,
+    all its steps are one leg, and no run is needed."""
 
-    def __init__(self, run: Run, columns: Any = None, ends: Any = None) -> None:
-        self.run, self.columns, self.system = run, columns, run.system
-        self.detection, self.direction, self.t0 = run.event_detection, run.direction, run.t0
-        self.sides = self.detection.sides_at_start.copy()
-        self.ends = None if ends is None else np.asarray(ends, dtype=float)
-        self.step = abs(run.h) if ends is None or len(ends) < 2 else float(np.max(np.abs(np.diff(ends))))
+    def __init__(self, steps: Steps, columns: Any = None, run: Run | None = None) -> None:
+        self.steps, self.columns, self.t0, self.run = steps, columns, steps.t0, run
+        self.system, self.direction = columns.system if run is None else run.system, copysign(1.0, steps.h)
+        self.step = abs(steps.h) if steps.ends is None or not steps.n else float(np.abs(np.diff(steps.ends)).max())
         self._timed: dict[int, TangentEngine] = {}
-        breaks = [Cut(t) for t in self.detection.breaks_after(self.t0, True)]
-        crossings = [Cut(*crossing) for crossing in self.detection.crossings]
-        self.cuts = [*crossings, *breaks]
+        self.cuts: list[Cut] = []
+        if run is not None:
+            self.detection = run.event_detection
+            self.cuts = [Cut(*crossing) for crossing in self.detection.crossings]
+            self.cuts += [Cut(t) for t in self.detection.breaks_after(self.t0, True)]
 
     def timed_engine(self, engine: TangentEngine) -> TangentEngine:
         """The engine whose steps have begins and sizes with derivatives, for as many columns as another."""
@@ -102,15 +160,17 @@ class Passage:
     # -------------------------------------------------------------- legs
     def legs(self) -> Iterator[Leg]:
         """The legs, in order; the first has no steps and ends where the run starts."""
+        if self.run is not None:
+            self.sides = self.detection.sides_at_start.copy()
         parameters = self._parameters(self.t0)
-        yield Leg(self.t0, Schedule.equal(self.t0, 0.0, 0), parameters, (Cut(self.t0),))
+        yield Leg(Steps(self.t0, 0.0, 0), parameters, (Cut(self.t0),))
         follows = False
-        for first, schedule, cuts, exact in self._of_one_size() if self.ends is None else self._chosen():
+        for steps, cuts, exact in self._of_one_size() if self.steps.ends is None else self._chosen(self.steps.ends):
             ends_moving = any(cut.crossing >= 0 for cut in cuts)
-            parts = list(_split(schedule, follows, ends_moving))
+            parts = list(_split(steps, follows, ends_moving))
             for n, (part, moving) in enumerate(parts):
-                begin, last = float(part.begins[0]) if len(part.begins) else first, n == len(parts) - 1
-                yield Leg(begin, part, parameters, cuts if last else (), moving, exact and last)
+                last = n == len(parts) - 1
+                yield Leg(part, parameters, cuts if last else (), moving, exact and last)
             follows = ends_moving
             for cut in cuts:
                 if cut.crossing >= 0:
@@ -120,6 +180,8 @@ class Passage:
     def _parameters(self, t: float) -> Any:
         """What loads read from a time on."""
         found = self.system.with_memory
+        if self.run is None:
+            return found
         self.system.set_switches(found, t, self.direction)
         for k in range(self.detection.cuts):
             flag = self.detection.watches[k].flag
@@ -130,10 +192,9 @@ class Passage:
         self.run.set_at(t)
         return np.concatenate([found, self.run.integrator.parameters[-2:]])
 
-    def _of_one_size(self) -> Iterator[tuple[float, Schedule, tuple[Cut, ...], bool]]:
-        """Begin, steps, cuts at the end and whether it is no end of a step of the run; as ``Run`` takes them."""
-        run, done = self.run, 0
-        h, total = run.h, run.total or 0
+    def _of_one_size(self) -> Iterator[tuple[Steps, tuple[Cut, ...], bool]]:
+        """Steps, cuts at their end and whether it is no end of a step of the run; as ``Run`` takes them."""
+        whole, done, total = self.steps, 0, self.steps.n
         cuts = sorted(
             ((*self._step_of(cut), cut.time * self.direction, cut) for cut in self.cuts), key=lambda one: one[:3]
         )
@@ -149,37 +210,36 @@ class Passage:
             step, within = cuts[0][:2] if cuts else (total, False)
             step = min(step, total)
             if step > done or not within:
-                yield float(run.time(done)), Schedule.equal(self.t0, h, step - done, done), popped(step, False), False
+                yield whole.part(done, step), popped(step, False), False
                 done = step
                 continue
-            t, goal = float(run.time(done)), float(run.time(done + 1))
+            t = whole.end(done)
             for cut in popped(done, True):
-                yield t, Schedule.one(t, cut.time), (cut,), True
+                yield Steps.between(np.array([t, cut.time])), (cut,), True
                 t = cut.time
-            yield t, Schedule.one(t, goal), popped(done + 1, False), False
+            yield Steps.between(np.array([t, whole.end(done + 1)])), popped(done + 1, False), False
             done += 1
 
     def _step_of(self, cut: Cut) -> tuple[int, bool]:
         """The number of the step at whose begin, or within which, a cut is, and whether it is within."""
-        run = self.run
-        along = float((cut.time - self.t0) / run.h)
+        assert self.run is not None
+        along = (cut.time - self.t0) / self.steps.h
         k = round(along)
-        if cut.crossing < 0 and run.same_time(cut.time, float(run.time(k))):
+        if cut.crossing < 0 and self.run.same_time(cut.time, self.steps.end(k)):
             return k, False
-        step = min(max(floor(along), 0), max((run.total or 0) - 1, 0))
-        if step > 0 and (float(run.time(step)) - cut.time) * self.direction >= 0.0:
+        step = min(max(floor(along), 0), max(self.steps.n - 1, 0))
+        if step > 0 and (self.steps.end(step) - cut.time) * self.direction >= 0.0:
             step -= 1  # it has been met in the step that ends there
         return step, True
 
-    def _chosen(self) -> Iterator[tuple[float, Schedule, tuple[Cut, ...], bool]]:
+    def _chosen(self, ends: Array) -> Iterator[tuple[Steps, tuple[Cut, ...], bool]]:
         """As ``_of_one_size`` for steps that a tolerance chose, which end at all cuts."""
-        assert self.ends is not None
-        ends, done = self.ends, 0
+        done = 0
         for cut in sorted(self.cuts, key=lambda cut: cut.time * self.direction):
             stop = max(done, int(np.argmin(np.abs(ends - cut.time))))
-            yield float(ends[done]), Schedule.between(ends[done : stop + 1]), (cut,), True
+            yield self.steps.part(done, stop), (cut,), True
             done = stop
-        yield float(ends[done]), Schedule.between(ends[done:]), (), False
+        yield self.steps.part(done, self.steps.n), (), False
 
     # -------------------------------------------------------------- states and derivatives
     def march(
@@ -191,7 +251,6 @@ class Passage:
         states, changes = np.empty((len(times), state.size)), np.empty((len(times), *change.shape))
         begin = np.zeros(len(part))  # derivative of the time at which a leg begins
         ending = range(0)  # rows at the end of the leg before, at which controllers act in the one that begins there
-        self.sides = self.detection.sides_at_start.copy()
         for leg in self.legs():
             taking = _Taking(self, engine, leg, part, begin)
             taking.show(ending, times, states, changes)
@@ -206,11 +265,11 @@ class Passage:
                 if cut.crossing >= 0:
                     begin = taking.crossing(cut, state, change)
                     change = change + np.outer(taking.rate, begin)
-                elif cut.time != self.t0 or not self.detection.over:
+                elif self.system.impulses and (cut.time != self.t0 or not self.detection.over):
                     acts = [one for one in self.system.impulses if one.time == cut.time]
                 for act in acts[:: 1 if self.direction > 0.0 else -1]:
                     state, change = taking.acted(act, cut.time, state, change, begin)
-            if visit is not None and len(leg.schedule.sizes) and not any(cut.crossing >= 0 for cut in leg.cuts):
+            if visit is not None and leg.steps.n and not any(cut.crossing >= 0 for cut in leg.cuts):
                 state, change = visit(leg.last, state, change)
             while row < len(times) and taking.at_end(float(times[row])):
                 states[row], changes[row] = state, change
@@ -219,6 +278,7 @@ class Passage:
             if row == len(times):
                 break
         taking.show(ending, times, states, changes)
+        states[row:], changes[row:] = state, change  # beyond the end by round-off
         return states, changes
 
 
@@ -237,9 +297,9 @@ class _Taking:
     def at_end(self, t: float) -> bool:
         """Whether a row is at the end."""
         leg = self.leg
-        if leg.exact or not len(leg.schedule.sizes):
+        if leg.exact or not leg.steps.n:
             return t == leg.last
-        return abs(t - leg.last) <= ON_GRID * max(abs(float(leg.schedule.sizes[-1])), abs(t))
+        return abs(t - leg.last) <= ON_GRID * max(abs(leg.steps.size(leg.steps.n - 1)), abs(t))
 
     def holds(self, t: float) -> bool:
         """Whether a row is before the end."""
@@ -247,7 +307,7 @@ class _Taking:
 
     def carry(self, state: Any, change: Any, times: Any, states: Any, changes: Any) -> tuple[Any, Any]:
         """State and derivatives at the end, those at the times of rows go to ``states`` and ``changes``."""
-        leg, n = self.leg, len(self.leg.schedule.sizes)
+        leg, steps, n = self.leg, self.leg.steps, self.leg.steps.n
         self.before = state
         if leg.moving[0] or leg.moving[1]:
             for r, t in enumerate(times):
@@ -255,11 +315,10 @@ class _Taking:
             return self.moved(state, change, leg.last)
         if n == 0:
             return state, change
-        numbers = [self.step_of(float(t)) for t in times]
-        every = gcd(n, *(k for k, _ in numbers))
-        marched = None
-        if n // every <= FEW_BETWEEN * (len(times) + 1):
-            marched = self.taken(state, change, leg.schedule, every)
+        numbers = [steps.step_of(float(t)) for t in times]
+        every, marched = gcd(*(k for k, _ in numbers)) or n, None
+        if n <= min(AT_ONCE, FEW_BETWEEN * every) * (len(times) + 1) or self.engine.prepared.processed:
+            marched = self.taken(state, change, steps, every)
         done = 0
         for r, (t, (k, there)) in enumerate(zip(times, numbers, strict=True)):
             if marched is not None:
@@ -268,7 +327,7 @@ class _Taking:
                 state, change = self.taken_to(state, change, done, k)
             done, states[r], changes[r] = k, state, change
             if not there:
-                aside = self.taken(state, change, Schedule.one(float(leg.schedule.begins[k]), float(t)))
+                aside = self.taken(state, change, Steps.between(np.array([steps.end(k), float(t)])))
                 states[r], changes[r] = aside.states[0, -1], aside.derivatives[0, -1]
         if marched is not None:
             return marched.states[0, -1], marched.derivatives[0, -1]
@@ -281,23 +340,14 @@ class _Taking:
 
     def taken_to(self, state: Any, change: Any, first: int, last: int) -> tuple[Any, Any]:
         """State and derivatives after some of the steps."""
-        marched = self.taken(state, change, self.leg.schedule.part(first, last))
-        return marched.states[0, -1], marched.derivatives[0, -1]
+        for k in range(first, last, AT_ONCE):
+            marched = self.taken(state, change, self.leg.steps.part(k, min(k + AT_ONCE, last)))
+            state, change = marched.states[0, -1], marched.derivatives[0, -1]
+        return state, change
 
-    def step_of(self, t: float) -> tuple[int, bool]:
-        """How many steps of the leg lead up to a time, and whether one ends there."""
-        schedule, direction = self.leg.schedule, self.passage.direction
-        k = int(np.searchsorted(schedule.ends * direction, t * direction, side="right"))
-        for m in (k, k + 1):
-            if m <= len(schedule.ends):
-                end = self.leg.first if m == 0 else float(schedule.ends[m - 1])
-                size = abs(float(schedule.sizes[max(m - 1, 0)]))
-                if abs(end - t) <= ON_GRID * max(size, abs(t) if m else 0.0):
-                    return m, True
-        return min(k, len(schedule.ends) - 1), False
-
-    def taken(self, state: Any, change: Any, schedule: Schedule, every: int = 0) -> Marched:
+    def taken(self, state: Any, change: Any, steps: Steps, every: int = 0) -> Marched:
         """Steps with derivatives."""
+        schedule = steps.schedule
         marched = self.engine.march(state[None], change[None], schedule, every=every, constants=self.constants)
         check_steps(marched, schedule)
         return marched
@@ -406,15 +456,15 @@ class _Taking:
         return by_time, by_state, found
 
 
-def _split(schedule: Schedule, first: bool, last: bool) -> Iterator[tuple[Schedule, tuple[bool, bool]]]:
+def _split(steps: Steps, first: bool, last: bool) -> Iterator[tuple[Steps, tuple[bool, bool]]]:
     """The first and the last step alone where begin or end move; and whether they do."""
-    n = len(schedule.sizes)
+    n = steps.n
     if n <= 1 or not (first or last):
-        yield schedule, (first, last)
+        yield steps, (first, last)
         return
     edges = sorted({0, 1 if first else 0, n - 1 if last else n, n})
     for a, b in pairwise(edges):
-        yield schedule.part(a, b), (first and a == 0, last and b == n)
+        yield steps.part(a, b), (first and a == 0, last and b == n)
 
 
 def _size(numbers: Any) -> float:
@@ -461,8 +511,8 @@ def in_legs(run: Run, block: Any, take: Callable[[Any], None]) -> None:
     M, states, done, sampled = len(block.states), block.states, 0, bool(run.system.sampled)
     block.rows[:, 0], block.iterations[:, 0], block.status[:], block.done[:] = block.states, 0, L.OK, 0
     most = np.zeros(M, dtype=np.int64)
-    for leg in Passage(run).legs():
-        parameters, at, n = block.parameters.copy(), 0, len(leg.schedule.sizes)
+    for leg in Passage(Steps(run.t0, run.h, run.total or 0), run=run).legs():
+        parameters, at, n = block.parameters.copy(), 0, leg.steps.n
         for switch in run.system.switches:
             parameters[:, switch.index] = leg.parameters[switch.index]
         while at < n:
@@ -471,8 +521,8 @@ def in_legs(run: Run, block: Any, take: Callable[[Any], None]) -> None:
             count = (n - at) // every * every if every == block.every else every
             R = 1 + count // every
             part = replace(
-                block, states=states, parameters=parameters, t0=float(leg.schedule.begins[at]),
-                h=float(leg.schedule.sizes[at]), n=count, every=every,
+                block, states=states, parameters=parameters, t0=leg.steps.end(at),
+                h=leg.steps.size(at), n=count, every=every,
                 rows=np.full((M, R + sampled, states.shape[1]), np.nan),
                 iterations=np.zeros((M, R + sampled), dtype=np.int64), status=np.zeros(M, dtype=np.int64),
                 done=np.zeros(M, dtype=np.int64),

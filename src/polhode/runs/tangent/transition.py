@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from math import floor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from polhode.arguments import Array, room_for
+from polhode.arguments import room_for
 from polhode.errors import InvalidInput, StepFailed
 from polhode.kernel import layout as L
-from polhode.kernel.tangent_drive import COMMANDED
 from polhode.lazy_packages import xr
 from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.event_detection import Ended
@@ -26,54 +24,17 @@ from polhode.runs.request import Request
 from polhode.runs.stepping import Run
 from polhode.runs.steps import FixedStep, Recording, Tolerance
 from polhode.runs.tangent.columns import Columns
-from polhode.runs.tangent.engine import Schedule, TangentEngine, method_and_loads
-from polhode.runs.tangent.passage import ON_GRID, Passage, check_steps
+from polhode.runs.tangent.engine import TangentEngine, method_and_loads
+from polhode.runs.tangent.passage import Passage, Steps
 from polhode.systems.sampling import cut_by
 
 MOST_AT_ONCE = 24
 """Most columns that are carried along together; of more, the steps are taken again."""
-AT_ONCE = 4096
-"""Most steps from row to row that are taken in one call."""
 SEEN = {"position": L.POSITION, "angular_momentum": L.ANGULAR}
 """What rows are compared by, and where it stands."""
 SAME, ROUNDED = 1e-9, 1e-12
 """Relative distance of the states of both runs, and what is added for a matrix of the size of 1: round-off grows with
 it."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Grid:
-    """The steps of a run: n of one size h from t0 on, or those between ``ends``, of which the first is the start."""
-
-    t0: float
-    h: float
-    n: int
-    ends: Any = None
-
-    def end(self, k: int) -> float:
-        """Time at which k steps have been taken."""
-        return float(self.t0 + k * self.h if self.ends is None else self.ends[k])
-
-    def step_of(self, t: float) -> tuple[int, bool]:
-        """How many whole steps lead up to a time, and whether one ends there."""
-        if self.ends is None:
-            k = floor((t - self.t0) / self.h)
-        else:
-            forwards = np.sign(self.h)
-            k = int(np.searchsorted(self.ends * forwards, t * forwards, side="right")) - 1
-        k = min(max(k, 0), self.n)
-        for m in (k, k + 1):
-            if m <= self.n:
-                size = abs(self.end(max(m, 1)) - self.end(max(m, 1) - 1)) if self.n else 1.0
-                if abs(self.end(m) - t) <= ON_GRID * max(size, abs(t) if m else 0.0):
-                    return m, True
-        return min(k, self.n - 1), False
-
-    def part(self, first: int, last: int) -> Schedule:
-        """Steps of a range."""
-        if self.ends is None:
-            return Schedule.equal(self.t0, self.h, last - first, first)
-        return Schedule.between(self.ends[first : last + 1])
 
 
 def check_decided(columns: Columns) -> None:
@@ -163,66 +124,20 @@ class Transition:
     def carried(self, times: Any, run: Run | None) -> Iterator[tuple[range, Any, Any]]:
         """Of the columns that are carried along together: which they are, the states (rows, width) at the times of
         rows, and their derivatives (rows, width, columns); of loads that change a run is needed, which is over."""
-        grid, run = self._grid(run)
-        passage = None
-        if self.changes and run is not None:
-            room_for(6.0 * grid.n, "steps")
-            passage = Passage(run, self.columns, grid.ends)
+        steps, run = self._steps(run)
+        if self.changes:
+            room_for(6.0 * steps.n, "steps")
+        passage = Passage(steps, self.columns, run if self.changes else None)
         for part, engine in zip(self.parts, self.engines, strict=True):
             seeds = self.columns.seeds[:, part.start : part.stop]
             room_for(float(len(times) * seeds.size), "derivatives of rows")
-            if passage is None:
-                yield part, *self._march(engine, grid, times, seeds, part)
-            else:
-                yield part, *passage.march(engine, times, seeds, part)
+            yield part, *passage.march(engine, times, seeds, part)
 
-    def _march(self, engine: TangentEngine, grid: _Grid, times: Array, seeds: Array, part: range) -> tuple[Any, Any]:
-        """States and some columns at all rows."""
-        columns, constants = self.columns, self.columns.constants_of(part)
-        state, change, done = columns.start.state, seeds, 0
-        most = max(grid.n, 1) if engine.prepared.processed else AT_ONCE  # converting to and fro costs digits
-        every = self._every(grid, times, most)
-        if every:
-            schedule = grid.part(0, grid.n)
-            marched = engine.march(
-                state[None], change[None], schedule, every=every, constants=constants, treatment=COMMANDED
-            )
-            check_steps(marched, schedule)
-            return marched.states[0], marched.derivatives[0]
-
-        def taken(steps: Schedule) -> tuple[Any, Any]:
-            marched = engine.march(state[None], change[None], steps, constants=constants)
-            check_steps(marched, steps)
-            return marched.states[0, -1], marched.derivatives[0, -1]
-
-        states, changes = np.empty((len(times), state.size)), np.empty((len(times), *change.shape))
-        for r, t in enumerate(times):
-            k, ends_there = grid.step_of(float(t))
-            while k > done:
-                (state, change), done = taken(grid.part(done, min(k, done + most))), min(k, done + most)
-            shown, slopes = state, change
-            if not ends_there:
-                shown, slopes = taken(Schedule.one(grid.end(k), float(t)))
-            states[r], changes[r] = engine.shown(shown, slopes, float(t), constants)
-        return states, changes
-
-    def _every(self, grid: _Grid, times: Array, most: int) -> int:
-        """After how many steps, at most so many, the rows are, where they are so at equal distances; else 0."""
-        if len(times) < 2 or grid.n < 1 or times[0] != grid.t0:
-            return 0
-        k, ends_there = grid.step_of(float(times[1]))
-        if not ends_there or not 1 <= k <= most:
-            return 0
-        if len(times) != 1 + -(-grid.n // k):
-            return 0
-        reached = [grid.end(min(m, grid.n)) for m in range(k, grid.n + k, k)]
-        return k if np.allclose(reached, times[1:], rtol=ON_GRID, atol=0.0) else 0
-
-    def _grid(self, taken: Run | None) -> tuple[_Grid, Run | None]:
+    def _steps(self, taken: Run | None) -> tuple[Steps, Run | None]:
         """The steps that the run takes, and a run that has taken all of them."""
         request = self.request
         if isinstance(request.steps, FixedStep):
-            return _Grid(request.t0, request.steps.h, request.total or 0), taken
+            return Steps(request.t0, request.steps.h, request.total or 0), taken
         if not isinstance(request.steps, Tolerance):
             raise InvalidInput(f"method {request.method.label!r} chooses its steps along the motion; derivatives are "
                                "for steps of one size or a tolerance")  # fmt: skip
@@ -233,4 +148,4 @@ class Transition:
         with suppress(Ended):
             run.carry_out(record, 1, None, lambda: None)
         times = record.between(0, record.count)[0].copy()
-        return _Grid(request.t0, run.direction, len(times) - 1, times), run
+        return Steps(request.t0, run.direction, len(times) - 1, 0, times), run
