@@ -74,7 +74,11 @@ def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None,
             warn(told, CoarseStepWarning)
     rows = Rows(times, states, iterations, made, balance)
     ds = columns(run, rows, sizes, energies, attributes(run, error, stopped))
-    ds = with_found(run, ds, stopped)
+    return concluded(run, with_found(run, ds, stopped), error)
+
+
+def concluded(run: Run, ds: xr.Dataset, error: PolhodeError | None) -> xr.Dataset:
+    """The Dataset of a run; where there is an error it is raised, with the Dataset on it."""
     ds.encoding["seconds"] = run.seconds
     if error is not None:
         error.trajectory = ds

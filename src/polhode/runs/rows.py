@@ -34,21 +34,14 @@ class Record:
         width = self.states.shape[1]
         if rows * width > min(LARGEST_ROWS, memory() // 16):
             raise self._too_many(rows)
-        if not self.held:
-            try:
-                self.times, self.sizes, self.states = np.zeros(rows), np.zeros(rows), np.zeros((rows, width))
-                self.iterations = np.zeros(rows, dtype=np.int64)
-            except MemoryError:
-                raise self._too_many(rows) from None
-            return
         try:
-            for name in ("times", "sizes", "states", "iterations"):
-                old = getattr(self, name)
-                new = np.zeros((rows, *old.shape[1:]), dtype=old.dtype)
-                new[: self.held] = old[: self.held]
-                setattr(self, name, new)
+            made = np.zeros(rows), np.zeros(rows), np.zeros((rows, width)), np.zeros(rows, dtype=np.int64)
         except MemoryError:
             raise self._too_many(rows) from None
+        if self.held:
+            for new, old in zip(made, (self.times, self.sizes, self.states, self.iterations), strict=True):
+                new[: self.held] = old[: self.held]
+        self.times, self.sizes, self.states, self.iterations = made
 
     def _too_many(self, rows: int) -> InvalidInput:
         return InvalidInput(

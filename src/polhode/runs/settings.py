@@ -144,9 +144,8 @@ def refuse_moved(given: Mapping[str, Any]) -> None:
 
 def only_functions(given: Mapping[str, Any], caller: str, known: Iterable[str]) -> None:
     """Refuse what is no function among those that are handed in by keyword."""
+    refuse_moved(given)
     for name, value in given.items():
-        if name in MOVED:
-            raise unknown_argument(name, value, (), "argument")
         if not callable(value):
             raise unknown_name(f"argument of {caller}", name, known)
 

@@ -179,13 +179,17 @@ def span(
     return made, start
 
 
-def check_resolved(steps: Steps, t0: float, t_end: float | None) -> None:
-    """Refuse times that do not tell the steps apart."""
+def planned(
+    given: Mapping[str, Any], time_transformed: bool, own: tuple[float, float] | None = None
+) -> tuple[Steps, float, float | None]:
+    """``plan`` with times that tell its steps apart."""
+    steps, t0, t_end = plan(given, time_transformed, own)
     final = steps.final(t0, t_end)
     size, what = (abs(final - t0), "the run up to t_end") if isinstance(steps, Tolerance) else (steps.step, "step")
     counted = type(steps) is not TimeTransformed or t_end is not None  # else nobody knows when it ends
     furthest = max(abs(t0), abs(final) if counted else 0.0)
     check_told_apart(size, what, furthest)
+    return steps, t0, t_end
 
 
 def check_told_apart(size: float, what: str, furthest: float) -> None:
@@ -198,15 +202,6 @@ def check_told_apart(size: float, what: str, furthest: float) -> None:
         raise InvalidInput(f"{what} is {size:g} at times near {furthest:g}, which numbers tell apart by "
                            f"{EPSILON * furthest:.2g}, less than {RESOLVED:g} of them to it; count the time from an "
                            "instant near the start, which settings={'epoch': ...} names")  # fmt: skip
-
-
-def planned(
-    given: Mapping[str, Any], time_transformed: bool, own: tuple[float, float] | None = None
-) -> tuple[Steps, float, float | None]:
-    """``plan`` with times that tell its steps apart."""
-    found = plan(given, time_transformed, own)
-    check_resolved(*found)
-    return found
 
 
 def plan(

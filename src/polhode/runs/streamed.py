@@ -20,7 +20,7 @@ from polhode.errors import CoarseStepWarning, EnergyWarning, Interrupted, NotFin
 from polhode.lazy_packages import xr
 from polhode.runs import energy_guard
 from polhode.runs.resolution import coarse_loads
-from polhode.runs.result import attributes, columns, potential_energies, with_found
+from polhode.runs.result import attributes, columns, concluded, potential_energies, with_found
 from polhode.runs.stepping import Run
 from polhode.trajectory.build import Rows
 from polhode.trajectory.charts import singular_rows, singular_words
@@ -148,9 +148,4 @@ class Streamed:
             if told:
                 warn(told, CoarseStepWarning)
         self.show(error, stopped, last=True)
-        ds = opened(self.folder)
-        ds.encoding["seconds"] = run.seconds
-        if error is not None:
-            error.trajectory = ds
-            raise error
-        return ds
+        return concluded(run, opened(self.folder), error)

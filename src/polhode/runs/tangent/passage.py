@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import copysign, floor, gcd
+from math import copysign, floor
 from typing import Any
 
 import numpy as np
 
-from polhode.arguments import Array
+from polhode.arguments import Array, Indices, Mask
 from polhode.errors import StepFailed
 from polhode.kernel import layout as L
 from polhode.runs.stepping import Run
@@ -62,28 +62,30 @@ class Steps:
         """Steps from each time to the next."""
         return cls(float(ends[0]), float(ends[-1] - ends[0]), len(ends) - 1, 0, ends)
 
-    def end(self, k: int) -> float:
+    def end(self, k: Any) -> Any:
         """Time at which k steps have been taken."""
-        return float(self.t0 + (self.first + k) * self.h if self.ends is None else self.ends[k])
+        return self.t0 + (self.first + k) * self.h if self.ends is None else self.ends[k]
 
-    def size(self, k: int) -> float:
+    def size(self, k: Any) -> Any:
         """Size of step number k."""
-        return float(self.h if self.ends is None else self.ends[k + 1] - self.ends[k])
+        return self.h if self.ends is None else self.ends[k + 1] - self.ends[k]
 
-    def step_of(self, t: float) -> tuple[int, bool]:
-        """How many whole steps lead up to a time, and whether one ends there."""
+    def of_times(self, times: Array) -> tuple[Indices, Mask]:
+        """How many whole steps lead up to each time, and whether one ends there."""
         if self.ends is None:
-            k = floor((t - self.t0) / self.h) - self.first
+            k = np.floor((times - self.t0) / self.h).astype(np.int64) - self.first
         else:
             forwards = np.sign(self.h)
-            k = int(np.searchsorted(self.ends * forwards, t * forwards, side="right")) - 1
-        k = min(max(k, 0), self.n)
-        for m in (k, k + 1):
-            if m <= self.n:
-                size = abs(self.size(max(m - 1, 0))) if self.n else 1.0
-                if abs(self.end(m) - t) <= ON_GRID * max(size, abs(t) if m else 0.0):
-                    return m, True
-        return min(k, self.n - 1), False
+            k = np.searchsorted(self.ends * forwards, times * forwards, side="right") - 1
+        k = np.clip(k, 0, self.n)
+        here, ahead = self._end_at(k, times), (k < self.n) & self._end_at(np.minimum(k + 1, self.n), times)
+        return np.where(here, k, np.where(ahead, k + 1, np.minimum(k, self.n - 1))), here | ahead
+
+    def _end_at(self, k: Indices, times: Array) -> Mask:
+        """Whether times are where steps of these numbers end."""
+        size = np.abs(self.size(np.maximum(k - 1, 0)))
+        found: Mask = np.abs(self.end(k) - times) <= ON_GRID * np.maximum(size, np.where(k > 0, np.abs(times), 0.0))
+        return found
 
     def part(self, first: int, last: int) -> Steps:
         """Some of the steps."""
@@ -112,12 +114,12 @@ class Leg:
     @property
     def first(self) -> float:
         """Time of the begin."""
-        return self.steps.end(0)
+        return float(self.steps.end(0))
 
     @property
     def last(self) -> float:
         """Time of the end."""
-        return self.steps.end(self.steps.n)
+        return float(self.steps.end(self.steps.n))
 
 
 def check_steps(marched: Marched, schedule: Schedule) -> None:
@@ -254,9 +256,7 @@ class Passage:
         for leg in self.legs():
             taking = _Taking(self, engine, leg, part, begin)
             taking.show(ending, times, states, changes)
-            until = row
-            while until < len(times) and taking.holds(float(times[until])):
-                until += 1
+            until = row + int(np.argmin(np.append(taking.holds(times[row:]), False)))
             state, change = taking.carry(state, change, times[row:until], states[row:until], changes[row:until])
             taking.show(range(row, until), times, states, changes)
             row, begin = until, np.zeros(len(part))
@@ -271,9 +271,8 @@ class Passage:
                     state, change = taking.acted(act, cut.time, state, change, begin)
             if visit is not None and leg.steps.n and not any(cut.crossing >= 0 for cut in leg.cuts):
                 state, change = visit(leg.last, state, change)
-            while row < len(times) and taking.at_end(float(times[row])):
-                states[row], changes[row] = state, change
-                row += 1
+            row += int(np.argmin(np.append(taking.at_end(times[row:]), False)))
+            states[until:row], changes[until:row] = state, change
             ending = range(until, row)
             if row == len(times):
                 break
@@ -294,16 +293,17 @@ class _Taking:
             more = np.concatenate([varied[2], np.zeros((1, behind, varied[2].shape[2]))], axis=1)
             self.constants = replace(self.constants, varied=(varied[0], varied[1], more))
 
-    def at_end(self, t: float) -> bool:
-        """Whether a row is at the end."""
+    def at_end(self, times: Array) -> Mask:
+        """Which rows are at the end."""
         leg = self.leg
         if leg.exact or not leg.steps.n:
-            return t == leg.last
-        return abs(t - leg.last) <= ON_GRID * max(abs(leg.steps.size(leg.steps.n - 1)), abs(t))
+            return times == leg.last  # type: ignore[no-any-return]
+        slack = ON_GRID * np.maximum(abs(leg.steps.size(leg.steps.n - 1)), np.abs(times))
+        return np.abs(times - leg.last) <= slack  # type: ignore[no-any-return]
 
-    def holds(self, t: float) -> bool:
-        """Whether a row is before the end."""
-        return (self.leg.last - t) * self.passage.direction > 0.0 and not self.at_end(t)
+    def holds(self, times: Array) -> Mask:
+        """Which rows are before the end."""
+        return ((self.leg.last - times) * self.passage.direction > 0.0) & ~self.at_end(times)
 
     def carry(self, state: Any, change: Any, times: Any, states: Any, changes: Any) -> tuple[Any, Any]:
         """State and derivatives at the end, those at the times of rows go to ``states`` and ``changes``."""
@@ -315,33 +315,31 @@ class _Taking:
             return self.moved(state, change, leg.last)
         if n == 0:
             return state, change
-        numbers = [steps.step_of(float(t)) for t in times]
-        every, marched = gcd(*(k for k, _ in numbers)) or n, None
-        if n <= min(AT_ONCE, FEW_BETWEEN * every) * (len(times) + 1) or self.engine.prepared.processed:
+        numbers, there = steps.of_times(times)
+        every, done = int(np.gcd.reduce(numbers)) or n, 0
+        whole = n <= min(AT_ONCE, FEW_BETWEEN * every) * (len(times) + 1) or self.engine.prepared.processed
+        if whole:
             marched = self.taken(state, change, steps, every)
-        done = 0
-        for r, (t, (k, there)) in enumerate(zip(times, numbers, strict=True)):
-            if marched is not None:
-                state, change = marched.states[0, k // every], marched.derivatives[0, k // every]
-            elif k > done:
-                state, change = self.taken_to(state, change, done, k)
+            at = -(-numbers // every)
+            states[:], changes[:] = marched.states[0, at], marched.derivatives[0, at]
+            state, change, done = marched.states[0, -1], marched.derivatives[0, -1], n
+        for r, k in enumerate([] if whole else numbers.tolist()):
+            state, change = self.taken_to(state, change, done, k)
             done, states[r], changes[r] = k, state, change
-            if not there:
-                aside = self.taken(state, change, Steps.between(np.array([steps.end(k), float(t)])))
-                states[r], changes[r] = aside.states[0, -1], aside.derivatives[0, -1]
-        if marched is not None:
-            return marched.states[0, -1], marched.derivatives[0, -1]
+        for r in np.flatnonzero(~there).tolist():
+            aside = Steps.between(np.array([steps.end(numbers[r]), times[r]]))
+            states[r], changes[r] = self.taken_to(states[r], changes[r], 0, 1, aside)
         return self.taken_to(state, change, done, n)
 
     def show(self, numbers: range, times: Any, states: Any, changes: Any) -> None:
         """Let rows have what controllers set at their times."""
-        for r in numbers:
+        for r in numbers if self.engine.system.sampled else ():
             states[r], changes[r] = self.engine.shown(states[r], changes[r], float(times[r]), self.constants)
 
-    def taken_to(self, state: Any, change: Any, first: int, last: int) -> tuple[Any, Any]:
-        """State and derivatives after some of the steps."""
+    def taken_to(self, state: Any, change: Any, first: int, last: int, steps: Steps | None = None) -> tuple[Any, Any]:
+        """State and derivatives after some of the steps of the leg, or of others."""
         for k in range(first, last, AT_ONCE):
-            marched = self.taken(state, change, self.leg.steps.part(k, min(k + AT_ONCE, last)))
+            marched = self.taken(state, change, (steps or self.leg.steps).part(k, min(k + AT_ONCE, last)))
             state, change = marched.states[0, -1], marched.derivatives[0, -1]
         return state, change
 
@@ -521,8 +519,8 @@ def in_legs(run: Run, block: Any, take: Callable[[Any], None]) -> None:
             count = (n - at) // every * every if every == block.every else every
             R = 1 + count // every
             part = replace(
-                block, states=states, parameters=parameters, t0=leg.steps.end(at),
-                h=leg.steps.size(at), n=count, every=every,
+                block, states=states, parameters=parameters, t0=float(leg.steps.end(at)),
+                h=float(leg.steps.size(at)), n=count, every=every,
                 rows=np.full((M, R + sampled, states.shape[1]), np.nan),
                 iterations=np.zeros((M, R + sampled), dtype=np.int64), status=np.zeros(M, dtype=np.int64),
                 done=np.zeros(M, dtype=np.int64),
