@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -18,8 +17,8 @@ from polhode.arguments import Array, choice, memory, whole
 from polhode.display import Progress
 from polhode.ensembles.engines import NOT_RUN, Block, Engine, ThreadsEngine
 from polhode.ensembles.members import Kind, Varied
-from polhode.ensembles.outcome import Instead, Members, Outcome, attributes_of, note_of, take_instead, warn_of
-from polhode.ensembles.plan import SWITCHED, Plan, planned, rows_of
+from polhode.ensembles.outcome import Instead, Members, Outcome, Work, attributes_of, note_of, take_instead, warn_of
+from polhode.ensembles.plan import SWITCHED, Plan, planned
 from polhode.ensembles.reductions import BATCH, Running
 from polhode.ensembles.sampling import Members as Drawn
 from polhode.ensembles.store_of_members import StoreOfMembers
@@ -33,9 +32,8 @@ from polhode.runs.resolution import coarse_loads, coarse_orbit
 from polhode.runs.settings import Settings
 from polhode.runs.state import State
 from polhode.runs.stepping import Run
-from polhode.runs.steps import FixedStep, Tolerance
+from polhode.runs.steps import Tolerance
 from polhode.systems import System
-from polhode.trajectory.quantities import Constants
 
 ENGINES = ("auto", "threads", "lanes", "device")
 COMMON = tuple(name for name in ARGUMENTS if name not in ("start", "tangent", "store", "progress"))
@@ -371,7 +369,7 @@ class Ensemble:
         if work.run.request.by_tolerance:
             found = take_instead(self.plan, block, first)
             self.instead += [one._replace(member=one.member + self.offset) for one in found]
-        outcome = work.outcome(block, first)
+        outcome = Outcome(work, block, first)
         if outcome.off is not None:
             many, at, worst = outcome.off
             self.off.append((many, at + self.offset, worst))
@@ -391,7 +389,14 @@ class Ensemble:
         if self.asked == "threads" or (self.asked == "auto" and short):
             return ThreadsEngine(run), ""
         name = "lanes" if self.asked == "auto" else self.asked
-        made = _engine_for(name, run, kind)
+        if name == "lanes":
+            from polhode.ensembles import lanes
+
+            made = lanes.engine_of(run, kind.constants.parameters)
+        else:
+            from polhode.ensembles import device
+
+            made = device.engine_for(run)
         if not isinstance(made, str):
             return made, ""
         if self.asked == "auto":
@@ -464,76 +469,6 @@ class Ensemble:
                 raise at.failed[0]
             report()
             return bool(watch.pressed)
-
-
-class Work:
-    """What all blocks of an ensemble have in common, and what becomes of a block."""
-
-    def __init__(self, plan: Plan, request: Request, run: Run, constants: Constants, states: Array) -> None:
-        self.plan, self.run, self.constants, self.chosen = plan, run, constants, None
-        M, width = states.shape
-        if run.adaptive:
-            final = request.final
-            low, high = min(request.t0, final), max(request.t0, final)
-            self.times = (
-                np.array([request.t0, final]) if request.samples is None else np.clip(request.samples, low, high)
-            )
-            n = every = 1
-            h, self.R = final - request.t0, len(self.times)
-        else:
-            every, self.times, self.chosen = rows_of(request)  # type: ignore[misc]
-            fixed = cast(FixedStep, request.steps)
-            n, h = cast(int, fixed.steps), fixed.h
-            self.R = 1 + -(-n // every)
-        self.numbers = self.R * width
-        size = request.system.parameters.size
-        own = np.array(constants.parameters[:, :size]) if size else np.zeros((1, 1))
-        frames = np.array(constants.frames.reshape(len(constants.frames), -1))
-        self.block = Block(
-            np.ascontiguousarray(states), constants.bodies, frames, np.ascontiguousarray(own), request.t0, h, n, every,
-            np.empty((M, 0, width)), np.zeros((M, 0), dtype=np.int64), np.full(M, NOT_RUN),
-            np.zeros(M, dtype=np.int64), self.times if run.adaptive else None,
-        )  # fmt: skip
-
-    def with_room(self, block: Block) -> Block:
-        """The block with memory for its rows."""
-        M, width = block.states.shape
-        sizes = np.zeros((M, self.R)) if self.run.adaptive else None
-        rows, iterations = np.empty((M, self.R, width)), np.zeros((M, self.R), dtype=np.int64)
-        return replace(block, rows=rows, iterations=iterations, sizes=sizes)
-
-    def outcome(self, block: Block, first: int) -> Outcome:
-        """What a block has come to, whose first member has this number."""
-        rows, iterations, chosen = block.rows, block.iterations, self.chosen
-        good = block.done
-        if not self.run.adaptive:
-            good = np.where(block.status == L.OK, self.R, 1 + block.done // block.every)
-        good = np.where(block.status == NOT_RUN, 0, good)
-        if chosen is not None:
-            good = np.searchsorted(chosen, good)
-            edges = np.concatenate([[0], chosen[:-1] + 1]).clip(max=self.R - 1)
-            parts = [iterations[:, a : b + 1].max(axis=1, initial=0) for a, b in zip(edges, chosen, strict=True)]
-            rows, iterations = np.ascontiguousarray(rows[:, chosen]), np.stack(parts, axis=1)
-        M = len(block.states)
-        own = (None if a is None else a if len(a) == 1 else a[first : first + M] for a in self.constants)
-        return Outcome(self.plan, self.run, Constants(*own), first, block, self.times, rows, iterations, good)
-
-
-def _engine_for(name: str, run: Run, kind: Kind) -> Engine | str:
-    """An engine of this name for these members, or a sentence that says why there is none."""
-    if name == "lanes":
-        from polhode.ensembles import lanes
-
-        again = partial(ThreadsEngine, run)
-        if run.adaptive or run.integrator.prepared.polynomial:
-            made = lanes.taylor_engine_for(run, again)
-        else:
-            cut = run if run.breaks else None
-            made = lanes.engine_for(run.system, run.chosen, run.guard, again=again, cut=cut)
-        return made if isinstance(made, str) else made.refuses(kind.constants.parameters) or made
-    from polhode.ensembles import device
-
-    return device.engine_for(run)
 
 
 class _Counter:

@@ -30,7 +30,7 @@ import numpy as np
 
 from polhode.algebra import elementary
 from polhode.arguments import Array
-from polhode.ensembles.engines import Block, Engine
+from polhode.ensembles.engines import Block, Engine, ThreadsEngine
 from polhode.errors import InvalidInput
 from polhode.flows import polynomial_lanes
 from polhode.flows.polynomial_lanes import ADDRESSES, MARCH_TAYLOR, march_taylor
@@ -124,6 +124,16 @@ def strides_of(block: Block) -> tuple[tuple[Array, ...], list[int]]:
     """Constants of members, and how far apart theirs lie."""
     M, constants = len(block.states), (block.bodies, block.frames, block.parameters)
     return constants, [a.shape[1] if len(a) == M and M > 1 else 0 for a in constants]
+
+
+def engine_of(run: Run, parameters: Array) -> LaneEngine | str:
+    """The engine for members such as that of a run, of these parameters (M or 1, P), or why there is none."""
+    again = functools.partial(ThreadsEngine, run)
+    if run.adaptive or run.integrator.prepared.polynomial:
+        made = taylor_engine_for(run, again)
+    else:
+        made = engine_for(run.system, run.chosen, run.guard, again=again, cut=run if run.breaks else None)
+    return made if isinstance(made, str) else made.refuses(parameters) or made
 
 
 def engine_for(
@@ -235,7 +245,7 @@ def _reason(system: System, method: MethodSpec, prepared: CompiledMethod) -> str
 
 
 # ------------------------------------------------------------------ Taylor steps
-def taylor_engine_for(run: Run, again: Callable[[], Engine] | None, width: int | None = None) -> LaneEngine | str:
+def taylor_engine_for(run: Run, again: Callable[[], Engine]) -> LaneEngine | str:
     """The engine for members such as that of a run, or one sentence that says why there is none."""
     own, label = run.integrator, f"method {run.chosen.label!r}"
     system = own.system
@@ -251,8 +261,7 @@ def taylor_engine_for(run: Run, again: Callable[[], Engine] | None, width: int |
         return str(problem)
     if made is None:
         return f"the loads of {system.name!r} choose between formulas, so that steps are cut, each member's elsewhere"
-    width = lane_width(series=True) if width is None else width
-    fixed = fixed_of(system.dynamics)
+    width, fixed = lane_width(series=True), fixed_of(system.dynamics)
     try:
         if not run.adaptive:
             prepared = by_series(own.prepared, made)

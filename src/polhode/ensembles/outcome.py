@@ -6,26 +6,27 @@ import json
 import threading
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polhode import errors
-from polhode.arguments import Array, Indices
+from polhode.arguments import Array
 from polhode.display import Progress
 from polhode.ensembles.engines import NOT_RUN, RAISED, Block, over_threads
 from polhode.ensembles.members import STARTING, Varied, record_of
-from polhode.ensembles.plan import Plan
+from polhode.ensembles.plan import Plan, rows_of
 from polhode.errors import EnergyWarning, InvalidInput, PolhodeError, PolhodeWarning, warn
 from polhode.kernel import layout as L
 from polhode.kernel.many import TOO_MANY_STEPS
 from polhode.lazy_packages import xr
 from polhode.runs.energy_guard import LARGE, causes, error_sizes, first_beyond, large_ratio
 from polhode.runs.integrate import RUNS, carry_out, instead, taken, taken_instead
-from polhode.runs.request import WITHOUT_SERIES
+from polhode.runs.request import WITHOUT_SERIES, Request
 from polhode.runs.result import attributes
 from polhode.runs.stepping import ON_THE_GROUND, FormulasChange, Run
 from polhode.runs.steps import FixedStep
@@ -86,16 +87,60 @@ def told_by(plan: Plan, k: int) -> tuple[int, str, Any]:
     return (LANDED, stopped, float(alone["time"][-1])) if stopped else (L.OK, "", np.nan)
 
 
-class Outcome:
-    """What an ensemble, or a block of its members, has computed."""
+class Work:
+    """What all blocks of an ensemble have in common, and what becomes of a block."""
 
-    def __init__(
-        self, plan: Plan, run: Run, constants: Constants, first: int, block: Block, times: Array, rows: Array,
-        iterations: Indices, good: Indices,
-    ) -> None:  # fmt: skip
-        self.plan, self.run, self.constants, self.first = plan, run, constants, first
-        self.times, self.rows, self.iterations, self.sizes = times, rows, iterations, block.sizes
-        status = block.status
+    def __init__(self, plan: Plan, request: Request, run: Run, constants: Constants, states: Array) -> None:
+        self.plan, self.run, self.constants, self.chosen = plan, run, constants, None
+        M, width = states.shape
+        if run.adaptive:
+            final = request.final
+            low, high = min(request.t0, final), max(request.t0, final)
+            self.times = (
+                np.array([request.t0, final]) if request.samples is None else np.clip(request.samples, low, high)
+            )
+            n = every = 1
+            h, self.R = final - request.t0, len(self.times)
+        else:
+            every, self.times, self.chosen = rows_of(request)  # type: ignore[misc]
+            fixed = cast(FixedStep, request.steps)
+            n, h = cast(int, fixed.steps), fixed.h
+            self.R = 1 + -(-n // every)
+        self.numbers = self.R * width
+        size = request.system.parameters.size
+        own = np.array(constants.parameters[:, :size]) if size else np.zeros((1, 1))
+        frames = np.array(constants.frames.reshape(len(constants.frames), -1))
+        self.block = Block(
+            np.ascontiguousarray(states), constants.bodies, frames, np.ascontiguousarray(own), request.t0, h, n, every,
+            np.empty((M, 0, width)), np.zeros((M, 0), dtype=np.int64), np.full(M, NOT_RUN),
+            np.zeros(M, dtype=np.int64), self.times if run.adaptive else None,
+        )  # fmt: skip
+
+    def with_room(self, block: Block) -> Block:
+        """The block with memory for its rows."""
+        M, width = block.states.shape
+        sizes = np.zeros((M, self.R)) if self.run.adaptive else None
+        rows, iterations = np.empty((M, self.R, width)), np.zeros((M, self.R), dtype=np.int64)
+        return replace(block, rows=rows, iterations=iterations, sizes=sizes)
+
+
+class Outcome:
+    """What an ensemble, or a block of its members whose first has this number, has computed."""
+
+    def __init__(self, work: Work, block: Block, first: int) -> None:
+        self.plan, self.run, self.first, self.times = work.plan, work.run, first, work.times
+        rows, iterations, good, chosen = block.rows, block.iterations, block.done, work.chosen
+        if not self.run.adaptive:
+            good = np.where(block.status == L.OK, work.R, 1 + block.done // block.every)
+        good = np.where(block.status == NOT_RUN, 0, good)
+        if chosen is not None:
+            good = np.searchsorted(chosen, good)
+            edges = np.concatenate([[0], chosen[:-1] + 1]).clip(max=work.R - 1)
+            parts = [iterations[:, a : b + 1].max(axis=1, initial=0) for a, b in zip(edges, chosen, strict=True)]
+            rows, iterations = np.ascontiguousarray(rows[:, chosen]), np.stack(parts, axis=1)
+        self.rows, self.iterations, self.sizes = rows, iterations, block.sizes
+        of_all = (None if a is None else a if len(a) == 1 else a[first : first + len(rows)] for a in work.constants)
+        self.constants, status = Constants(*of_all), block.status
         self.status, self.good, self.states = status, good, block.states
         self.failures, self.off = [""] * len(rows), None  # type: list[str], tuple[int, int, float] | None
         self._land()
