@@ -91,11 +91,6 @@ class Growth:
         """The time since the start (rows,), without its sign."""
         return np.abs(self.times - self.times[0])
 
-    @property
-    def aligned(self) -> Array:
-        """How far two vectors are from being parallel (M, rows)."""
-        return self.numbers[..., D.OF_VECTOR * self.vectors + D.ALIGNED]
-
     def _prepare(
         self, vectors: Array | int, rows: int | None, seed: int, report_progress: Callable[[Progress], None],
         volumes: bool,

@@ -236,7 +236,7 @@ def sali(
     """
     dependent = "the two vectors of SALI are parallel, so that they say nothing; give others"
     found = _grown(locals(), D.SCALED, 2, 2, dependent)
-    values = found.aligned.copy()
+    values = found.numbers[..., D.OF_VECTOR * found.vectors + D.ALIGNED].copy()
     values[:, 0] = np.nan
     return _dataset(found, members, {
         "sali": (("time",), values, "smaller alignment index", "1"),

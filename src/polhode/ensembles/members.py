@@ -94,14 +94,9 @@ class Varied:
                 )
         return cls(lengths[first], found, given.record() if isinstance(given, Members) else None)
 
-    def at(self, k: int, names: Any = None) -> dict[str, Any]:
-        """Values of member k, of some names or all."""
-        chosen = self.values if names is None else names
-        return {name: self.values[name][k] for name in chosen}
-
-    def first(self, count: int) -> Varied:
-        """The first members alone."""
-        return self.part(0, count)
+    def at(self, k: int, names: Iterable[str]) -> dict[str, Any]:
+        """Values of member k, of some names."""
+        return {name: self.values[name][k] for name in names}
 
     def part(self, begin: int, end: int) -> Varied:
         """Members of a range."""
@@ -168,9 +163,8 @@ def sorted_out(varied: Varied, system: System, options: Mapping[str, Any]) -> Na
     return Names(**{kind: tuple(names) for kind, names in found.items()})
 
 
-def system_of(system: System, values: Mapping[str, Any]) -> System:
-    """The system with other values of arguments, by their paths."""
-    return system_with(system, values, "members")
+system_of = partial(system_with, given="members")
+"""The system with other values of arguments, by their paths."""
 
 
 # ------------------------------------------------------------------ constants
@@ -455,10 +449,3 @@ def _repeated(value: Any, name: str, M: int, N: int) -> Array:
     numbers = array(value, name, "")
     each = np.broadcast_to(numbers, (N, numbers.shape[-1])) if numbers.ndim == 1 else numbers
     return np.tile(each, (M, 1))
-
-
-def record_of(varied: Varied) -> dict[str, Any]:
-    """Names and shapes of what varies, and what it was drawn from, in JSON's types; the values are coordinates."""
-    varies = {name: list(value.shape[1:]) for name, value in varied.values.items()}
-    drawn = {} if varied.drawn is None else {"drawn": dict(varied.drawn)}
-    return {"members": varied.total, "varied": varies, **drawn}

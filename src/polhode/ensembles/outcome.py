@@ -12,13 +12,12 @@ from time import perf_counter
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polhode import errors
 from polhode.arguments import Array
 from polhode.display import Progress
 from polhode.ensembles.engines import NOT_RUN, RAISED, Block, over_threads
-from polhode.ensembles.members import STARTING, Varied, record_of
+from polhode.ensembles.members import STARTING, Varied
 from polhode.ensembles.plan import Plan, rows_of
 from polhode.errors import EnergyWarning, InvalidInput, PolhodeError, PolhodeWarning, warn
 from polhode.kernel import layout as L
@@ -240,9 +239,10 @@ class Outcome:
         run, plan = self.run, self.plan
         prepared, units, system = run.integrator.prepared, run.request.settings.units, run.system
         compensation = "bodies" if prepared.compensates_rotation else "points" if prepared.compensation else ""
+        told = np.array(self.failures) if any(self.failures) else np.zeros(len(self.failures), dtype="<U1")
         more: dict[str, Any] = {
             "status": (("member",), np.asarray(self.status), {"long_name": "how a member ended", "flags": STATUS}),
-            "failure": (("member",), words_of(self.failures), {"long_name": "why a member failed"}),
+            "failure": (("member",), told, {"long_name": "why a member failed"}),
         }
         if run.adaptive:
             words = {"long_name": MEANING["step"], "units": UNITS[units]["step"]}
@@ -265,11 +265,6 @@ class Outcome:
         return ds
 
 
-def words_of(failures: list[str]) -> NDArray[np.str_]:
-    """Sentences as an array; where there are none it need not look at each."""
-    return np.array(failures) if any(failures) else np.zeros(len(failures), dtype="<U1")
-
-
 def attributes_of(plan: Plan, run: Run, about: Mapping[str, Any]) -> dict[str, Any]:
     """Attributes of the Dataset of an ensemble: those of a run, but for what belongs to one alone."""
     found = attributes(run, None, "")
@@ -281,8 +276,15 @@ def attributes_of(plan: Plan, run: Run, about: Mapping[str, Any]) -> dict[str, A
         found["steps"] = run.request.total
     else:
         del found["steps"]
-    found["title"] = f"{plan.varied.total} members: {found['title']}"
-    return found | dict(about) | {"ensemble": json.dumps(record_of(plan.varied) | {"first": record})}
+    varied = plan.varied
+    found["title"] = f"{varied.total} members: {found['title']}"
+    shapes = {name: list(value.shape[1:]) for name, value in varied.values.items()}  # the values are coordinates
+    drawn = {} if varied.drawn is None else {"drawn": dict(varied.drawn)}
+    return (
+        found
+        | dict(about)
+        | {"ensemble": json.dumps({"members": varied.total, "varied": shapes, **drawn, "first": record})}
+    )
 
 
 def coordinates_of(varied: Varied, rotates: bool, taken: Collection[str]) -> dict[str, Any]:

@@ -126,7 +126,7 @@ class Plan:
         while bad - good > 1:
             middle = (good + bad) // 2
             try:
-                self._together(request, self.whole.first(middle))
+                self._together(request, self.whole.part(0, middle))
             except InvalidInput as found:
                 bad, problem = middle, found
             else:

@@ -34,11 +34,6 @@ class Sketch(NamedTuple):
     error: float  # bound of the error of ranks, in members
 
 
-def sketch_of(values: Array, first: int) -> Sketch:
-    """A sketch of values (members, rows, ...); those that are not finite count for nothing."""
-    return Sketch(first, len(values), {1: np.where(np.isfinite(values), values, np.nan)}, 0.0)
-
-
 def sketches_merged(a: Sketch, b: Sketch, size: int) -> Sketch:
     """A sketch of two groups, ``b`` the one behind ``a``."""
     members, error = a.members + b.members, a.error + b.error
@@ -291,7 +286,8 @@ class Quantiles(Reduction):
                                "of them, such as their angle from one attitude")  # fmt: skip
 
     def summary(self, first: int, values: Sequence[Array], block: Any) -> Sketch:
-        return sketch_of(values[0], first)
+        own = values[0]  # those that are not finite count for nothing
+        return Sketch(first, len(own), {1: np.where(np.isfinite(own), own, np.nan)}, 0.0)
 
     def merge(self, a: Sketch, b: Sketch) -> Sketch:
         return sketches_merged(a, b, self.options["size"])

@@ -515,7 +515,8 @@ class Running:
         with self._lock:
             pieces = self._pending.setdefault(batch, [])
             pieces.append((start, arrays, block))
-            if sum(_length(piece) for piece in pieces) < size:
+            lengths = (len(next(iter(own.values()))) if own else int(of.sizes[MEMBER]) for _, own, of in pieces)
+            if sum(lengths) < size:
                 # Copies, so that the rest of the block can be forgotten.
                 pieces[-1] = start, {key: values.copy() for key, values in arrays.items()}, block
                 return
@@ -550,12 +551,6 @@ class Running:
             pair = (neighbour, summaries) if index & 1 else (summaries, neighbour)
             summaries = self._merged(*pair)
             level, index = level + 1, index >> 1
-
-
-def _length(piece: tuple[int, dict[Any, Array], Any]) -> int:
-    """Number of members of a part of a batch."""
-    _, arrays, block = piece
-    return len(next(iter(arrays.values()))) if arrays else int(block.sizes[MEMBER])
 
 
 @answering

@@ -119,12 +119,6 @@ def heft_of(system: System, body: int, block: str) -> Array:
     return tensor_of(system, body) if block == "angular_momentum" else float(system.mass[body]) * np.eye(3)
 
 
-def _heft(system: System) -> Array:
-    """Masses and inertias (10 N,); zero of what is infinite."""
-    masses = np.where(np.isfinite(system.mass), system.mass, 0.0)
-    return np.concatenate([masses, *(tensor_of(system, i).ravel() for i in range(system.N))])
-
-
 def heft_by(system: System, path: str, size: int) -> tuple[Array, Array]:
     """Derivatives of masses (N, size) and inertias (N, size, 3, 3) by the numbers of an argument."""
     N, value = system.N, np.atleast_1d(np.asarray(value_at(system, path, "free"), dtype=float))
@@ -134,7 +128,9 @@ def heft_by(system: System, path: str, size: int) -> tuple[Array, Array]:
         def changed(s: float, k: int = k) -> Array:
             other = value.copy()
             other[k] += s
-            return _heft(system_with(system, {path: other if value.size > 1 else float(other[0])}, "free"))
+            at = system_with(system, {path: other if value.size > 1 else float(other[0])}, "free")
+            masses = np.where(np.isfinite(at.mass), at.mass, 0.0)  # zero of what is infinite
+            return np.concatenate([masses, *(tensor_of(at, i).ravel() for i in range(at.N))])
 
         for offset in OFFSETS:
             h = offset * (abs(value[k]) or 1.0)

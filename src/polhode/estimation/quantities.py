@@ -150,7 +150,10 @@ def _quantity(
     numbers = array(value, path, UNKNOWN)
     whose, _, last = path.rpartition(".")
     if last == "inertia" and (whose in system.names or (not whose and system.N == 1)):
-        return _inertia(path, numbers, system.names.index(whose) if whose else 0)
+        guess = inertias.thickened(numbers.astype(float))  # three moments, or a tensor, by second moments of mass
+        places = [(k,) for k in range(3)] if guess.ndim == 1 else list(zip(*inertias.UPPER, strict=True))
+        labels = tuple(".".join([path, *map(str, at)]) for at in places)
+        return Quantity(path, "inertia", guess, labels, system.names.index(whose) if whose else 0)
     if numbers.ndim > 1:
         raise InvalidInput(f"free has {path}, which is an array of shape {numbers.shape}; name its numbers one by one, "
                            f"such as {path}.0")  # fmt: skip
@@ -171,10 +174,3 @@ def _path_of(system: System, name: str, biased: Mapping[str, Any]) -> str:
     if paths:
         raise InvalidInput(f"free has {name}, which may be {' or '.join(paths)}; write one of these")
     raise unknown_name("name in free", name, known)
-
-
-def _inertia(path: str, given: Array, body: int) -> Quantity:
-    """Three moments or a tensor, through the second moments of mass."""
-    guess = inertias.thickened(given.astype(float))
-    places = [(k,) for k in range(3)] if guess.ndim == 1 else list(zip(*inertias.UPPER, strict=True))
-    return Quantity(path, "inertia", guess, tuple(".".join([path, *map(str, at)]) for at in places), body)
