@@ -392,7 +392,7 @@ class Ensemble:
         if name == "lanes":
             from polhode.ensembles import lanes
 
-            made = lanes.engine_of(run, kind.constants.parameters)
+            made: Engine | str = lanes.engine_of(run, kind.constants.parameters)
         else:
             from polhode.ensembles import device
 

@@ -150,10 +150,10 @@ def _quantity(
     numbers = array(value, path, UNKNOWN)
     whose, _, last = path.rpartition(".")
     if last == "inertia" and (whose in system.names or (not whose and system.N == 1)):
-        guess = inertias.thickened(numbers.astype(float))  # three moments, or a tensor, by second moments of mass
-        places = [(k,) for k in range(3)] if guess.ndim == 1 else list(zip(*inertias.UPPER, strict=True))
+        first = inertias.thickened(numbers.astype(float))  # three moments, or a tensor, by second moments of mass
+        places = [(k,) for k in range(3)] if first.ndim == 1 else list(zip(*inertias.UPPER, strict=True))
         labels = tuple(".".join([path, *map(str, at)]) for at in places)
-        return Quantity(path, "inertia", guess, labels, system.names.index(whose) if whose else 0)
+        return Quantity(path, "inertia", first, labels, system.names.index(whose) if whose else 0)
     if numbers.ndim > 1:
         raise InvalidInput(f"free has {path}, which is an array of shape {numbers.shape}; name its numbers one by one, "
                            f"such as {path}.0")  # fmt: skip
