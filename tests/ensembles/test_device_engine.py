@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib.util
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -162,7 +164,13 @@ def test_rows_are_those_of_runs(n, every, own):
     assert not library.memory and not library.pinned, "memory was not given back"
     assert block.iterations.tolist() == [[0] * block.rows.shape[1]] * 5
     assert made.name == "device" and "a fake device" in made.about
-    assert made.measured == {"registers": 156, "local_bytes": 0, "blocks": 3}
+
+
+def test_what_a_kernel_takes_is_printed_by_the_benchmark():
+    spec = importlib.util.spec_from_file_location("device", Path(__file__).parents[2] / "benchmarks" / "device.py")
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    assert benchmark.measured(engine()[0]) == {"registers": 156, "local_bytes": 0, "blocks": 3}
 
 
 class Slow(engines.LaunchLength):

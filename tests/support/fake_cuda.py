@@ -171,6 +171,14 @@ class FakeCuda:
         function._obj.value = 1
         return 0
 
+    def cuFuncGetAttribute(self, value, which, function):
+        value._obj.value = {4: 156, 3: 0}[which]
+        return 0
+
+    def cuOccupancyMaxActiveBlocksPerMultiprocessor(self, blocks, function, threads, shared):
+        blocks._obj.value = 3
+        return 0
+
     def cuLaunchKernel(self, function, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra):
         values = [ctypes.cast(arguments[k], ctypes.POINTER(kind))[0] for k, kind in enumerate(self.kinds)]
         assert gx.value * bx.value >= values[0] > (gx.value - 1) * bx.value
