@@ -199,3 +199,34 @@ def test_directions_are_kept_in_vectors(directions):
 def test_what_has_no_derivative_is_refused_by_name():
     with pytest.raises(Unsupported, match="gamma"):
         derivatives(jit.inlined(lambda x, y: math.gamma(x)), 1.0, 2.0)
+
+
+# ------------------------------------------------------------------ objects of their own
+APART = """
+    import json, sys
+    import numpy as np
+    import polhode as ph
+    from polhode.kernel import direct
+
+    compiled, old = [], direct.TangentUnit.__init__
+    def noted(self, context, typing, module, *rest):
+        compiled.append(module.name.startswith("polhode_object_"))
+        old(self, context, typing, module, *rest)
+    direct.TangentUnit.__init__ = noted
+
+    start = {"angular_velocity": (0.1, 0.2, 5.0)}
+    systems = (ph.heavy_top((5.0, 4.0, 3.0), (0.1, 0.0, 1.0), weight=20.0), ph.free_body((5.0, 4.0, 3.0)))
+    runs = [ph.integrate(one, "v2", step=0.02, steps=5, tangent=True, **start) for one in systems]
+    print(json.dumps([compiled, [run.state_transition.values.tolist() for run in runs]]))
+"""
+
+
+def test_kernels_share_the_exact_free_rotation(python, tmp_path):
+    """It is compiled once; a kernel whose object is no longer there is compiled anew."""
+    compiled, found = python(APART, POLHODE_CACHE_DIR=str(tmp_path))
+    assert compiled == [False, True, False]  # the first kernel, within it the object, the second kernel
+    (kept,) = tmp_path.rglob("polhode_object_*.kernel")
+    assert python(APART, POLHODE_CACHE_DIR=str(tmp_path)) == [[], found]
+    kept.unlink()
+    assert python(APART, POLHODE_CACHE_DIR=str(tmp_path)) == [compiled[:2], found]
+    assert kept.exists()

@@ -9,7 +9,7 @@ from typing import Any
 
 from polhode.algebra import kepler
 from polhode.algebra.quaternion import multiply
-from polhode.flows import dmv
+from polhode.flows import dmv, free_rotation
 from polhode.kernel.jit import bind, helper, inlined
 from polhode.kernel.tangent_mode import plain, with_derivatives
 
@@ -44,3 +44,5 @@ RULES: tuple[tuple[Any, Any], ...] = (
     (kepler.since_periapsis, since_periapsis),
 )
 """Pairs (helper, rule) for ``kernel.tangent_mode.derivative_rules``."""
+APART: tuple[Any, ...] = (free_rotation.increment, kepler.kepler_motion)
+"""Helpers that are objects of their own there: half of what kernels of splittings would otherwise compile anew."""

@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,9 @@ PATIENCE = 120.0
 FORMAT = b"polhode kernel 2\n"
 SEAL = hashlib.sha256().digest_size
 UNRESOLVED = b".numba.unresolved$"
+OBJECT = "polhode_object_"
+"""How names begin of functions that are objects of their own, which kernels call; a digest of the source follows."""
+OBJECTS = re.compile(rb"polhode_object_[0-9a-f]{32}")
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -198,9 +201,10 @@ class KernelCache(_Cache):  # type: ignore[misc]
         content = None if entry_path is None else opened(*entry_path)
         if entry_path is None or content is None:
             return None
-        with contextlib.suppress(OSError):
-            if time.time() - entry_path[0].stat().st_mtime > HOUR:
-                os.utime(entry_path[0])  # ``prune`` removes the least recently used
+        _keep(entry_path[0])
+        for name in set(OBJECTS.findall(content)):
+            if loaded_object(name.decode(), target_context.codegen()) is None:
+                return None
         if UNRESOLVED in content.obj:  # type: ignore[operator]  # it looks for a function when it is loaded
             rtsys.initialize(target_context)
         name_memory_functions()
@@ -218,6 +222,42 @@ class KernelCache(_Cache):  # type: ignore[misc]
         with contextlib.suppress(OSError):
             write_sealed(*entry_path, dumps(data._reduce()))
             prune(entry_path[0].parent)
+
+
+_objects: dict[str, tuple[Any, Any]] = {}
+
+
+def loaded_object(name: str, codegen: Any) -> tuple[Any, Any] | None:
+    """The library with a function that kernels call by this name, and what was saved with it; None where it is neither
+    in this process nor has a file."""
+    if name not in _objects:
+        path = cache_folder() / f"{name}.kernel"
+        content = opened(path, name.encode())
+        if content is None:
+            return None
+        _keep(path)
+        library, known = pickle.loads(content)
+        _objects[name] = codegen.unserialize_library(library), known
+    return _objects[name]
+
+
+def object_made(name: str, codegen: Any, make: Callable[[], tuple[Any, Any]]) -> Any:
+    """What is known of the function of this name, which ``make() -> (library, what is known)`` compiles where it is
+    neither in this process nor has a file."""
+    with alone(cache_folder() / f"{name}.kernel"):
+        if loaded_object(name, codegen) is None:
+            library, known = _objects[name] = make()
+            with contextlib.suppress(OSError):
+                content = dumps((library.serialize_using_object_code(), known))
+                write_sealed(cache_folder() / f"{name}.kernel", name.encode(), content)
+    return _objects[name][1]
+
+
+def _keep(path: Path) -> None:
+    """Note that a file is used: ``prune`` removes the least recently used."""
+    with contextlib.suppress(OSError):
+        if time.time() - path.stat().st_mtime > HOUR:
+            os.utime(path)
 
 
 @functools.cache

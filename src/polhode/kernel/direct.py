@@ -27,14 +27,15 @@ from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.runtime import rtsys
 
 from polhode.kernel import calls, lane_memory, lane_mode, source, tangent_mode, text, translate, values
-from polhode.kernel.calls import NO_ERROR, Options
+from polhode.kernel.cache import OBJECT, object_made
+from polhode.kernel.calls import NO_ERROR, Options, Written
 from polhode.kernel.lane_mode import LaneUnit
-from polhode.kernel.reach import contents
+from polhode.kernel.reach import contents, digest_of
 from polhode.kernel.source import Refused, Unsupported
-from polhode.kernel.tangent_mode import TangentUnit
-from polhode.kernel.text import Constant
+from polhode.kernel.tangent_mode import TangentUnit, is_active
+from polhode.kernel.text import Builder, Constant
 from polhode.kernel.translate import Unit
-from polhode.kernel.values import leaves_of
+from polhode.kernel.values import FLOAT, INT, Scalar, Tup, Value, leaves_of, shape_of
 
 _numbers = itertools.count()
 
@@ -178,7 +179,7 @@ def compiled(
     if lanes:
         unit: Unit = LaneUnit(context, dispatcher.typingctx, module, lanes)
     elif directions:
-        unit = TangentUnit(context, dispatcher.typingctx, module, directions)
+        unit = TangentUnit(context, dispatcher.typingctx, module, directions, object_of)
     else:
         unit = Unit(context, dispatcher.typingctx, module)
     with context.push_code_library(library):
@@ -201,6 +202,58 @@ def compiled(
         type_annotation="", library=library, call_helper=None, signature=typing.signature(result, *arguments),
         objectmode=False, lifted=(), fndesc=descriptor, environment=environment, metadata={}, reload_init=[],
     )  # fmt: skip
+
+
+def object_of(unit: TangentUnit, it: Any, given: list[Value]) -> Written:
+    """The function of a helper for arguments of these shapes that is an object of its own: compiled once, whatever the
+    kernels that call it."""
+    codegen, shapes = unit.context.codegen(), tuple(shape_of(a) for a in given)
+    if (it, shapes) in unit.functions:
+        return unit.functions[it, shapes]  # type: ignore[no-any-return]
+    key = hashlib.sha256(b"".join(digest_of(one, {}) for one in (it, *unit.rules.values())))
+    key.update(repr((digest(), unit.directions, outline(Tup(given)), codegen.magic_tuple())).encode())
+    name = OBJECT + key.hexdigest()[:32]
+
+    def make() -> tuple[Library, Any]:
+        library = Library(codegen, name)
+        library.enable_object_caching()
+        module = library.create_ir_module(name)
+        own = TangentUnit(unit.context, unit.typing, module, unit.directions)
+        own.rules = unit.rules
+        written = own.written(it.py_func, Options(it.targetoptions), given)
+        entry = ir.Function(module, written.function.ftype, name)
+        builder = Builder(entry.append_basic_block("entry"))
+        builder.ret(builder.call(written.function, entry.args))
+        own.copy_into_callers()
+        library.add_ir_module(module)
+        library.finalize()
+        return library, outline(written.result)
+
+    result = with_outline(object_made(name, codegen, make), unit.kind)
+    kinds = [unit.struct if leaf is unit.kind else unit.context.get_value_type(leaf) for leaf in leaves_of(result)]
+    taken = [leaf.type for a in given for leaf in leaves_of(a)]
+    function = ir.Function(unit.module, ir.FunctionType(ir.LiteralStructType(kinds), taken), name)
+    found = unit.functions[it, shapes] = Written(function, result, False)
+    return found
+
+
+OUTLINES = (FLOAT, INT)
+"""Types of plain numbers that objects of their own take and return."""
+
+
+def outline(value: Value) -> Any:
+    """What a tuple of numbers is made of: numbers of OUTLINES, -1 of one with derivatives."""
+    if isinstance(value, Tup):
+        return tuple(map(outline, value.parts))
+    return -1 if is_active(value) else OUTLINES.index(value.kind)  # type: ignore[union-attr]
+
+
+def with_outline(outline: Any, active: Any) -> Value:
+    """A value of this outline whose leaves are their types."""
+    if isinstance(outline, tuple):
+        return Tup([with_outline(part, active) for part in outline])
+    kind = active if outline < 0 else OUTLINES[outline]
+    return Scalar(kind, kind)
 
 
 def write_entry(unit: Unit, function: Any, options: Options, descriptor: Any) -> Any:

@@ -26,6 +26,7 @@ loads = jit.hole("loads(part, t, N, y, bodies, parameters, out)", "The loads.")
 RULES = jit.hole(
     "RULES", "Pairs (helper, rule): derivatives of helpers that are not those of their source.", default=()
 )
+APART = jit.hole("APART", "Helpers that are objects of their own, compiled once for all kernels.", default=())
 VARIED = jit.hole("VARIED", "Whether constants of bodies and systems vary, too.", default=False)
 TIMED = jit.hole("TIMED", "Whether begins and sizes of steps vary, too.", default=False)
 
@@ -131,7 +132,7 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
     multiple of EVERY, the end. Under ORTHOGONAL and SCALED, RECORD_SEEDS receives instead the numbers at GROWTH, which
     go on from those there; STATES and SEEDS receive where all ended, so that the next call can go on. Returns 0; STATUS
     and DONE receive the status of each member and the number of its completed steps."""
-    derivative_rules(RULES)
+    derivative_rules(RULES, APART)
     bodies_of_system, width, stride, rows = sizes[N], sizes[WIDTH], sizes[STRIDE], sizes[ROWS]
     every, treatment, vectors = sizes[EVERY], sizes[TREATMENT], sizes[VECTORS]
     numbers, derivatives = numbers_at(addresses, MEMORY), numbers_at(addresses, MEMORY_SEEDS)

@@ -25,6 +25,7 @@ from llvmlite import ir
 from numba import types
 
 from polhode.kernel import simd
+from polhode.kernel.calls import Written
 from polhode.kernel.lane_mode import lane_numbers
 from polhode.kernel.source import Unsupported
 from polhode.kernel.text import EXTERNS, INTRINSICS, TO_INTEGER, Constant, F, I, Whole
@@ -53,8 +54,10 @@ def shifted(numbers, k):
     return numbers[k:]
 
 
-def derivative_rules(pairs):
-    """Pairs (helper, rule): in this kernel a call of the helper with active numbers is one of the rule."""
+def derivative_rules(pairs, apart):
+    """Pairs (helper, rule): in this kernel a call of the helper with active numbers is one of the rule.
+
+    Helpers that are ``apart`` are objects of their own, compiled once for all kernels."""
 
 
 def plain(x):
@@ -125,8 +128,13 @@ class TangentUnit(Unit):
 
     roles = False
 
-    def __init__(self, context: Any, typing: Any, module: Any, directions: int) -> None:
+    def __init__(
+        self, context: Any, typing: Any, module: Any, directions: int, object_of: Callable[..., Written] | None = None
+    ) -> None:
+        """``object_of(unit, helper, arguments)``: the function of a helper that is an object of its own."""
         super().__init__(context, typing, module, TangentWriter)
+        self.directions, self.object_of = directions, object_of
+        self.apart: frozenset[Any] = frozenset()
         self.kind = Active(directions)
         self.vectors = [ir.VectorType(F, n) for n in self.kind.chunks]
         self.struct = ir.LiteralStructType([F, *self.vectors])
@@ -338,8 +346,12 @@ class TangentWriter(Writer):
     def helper(self, it: object, arguments: list[Value], named: dict[str, Value]) -> Value:
         rule = self.unit.rules.get(it)
         own = rule is not None and self.source is rule.py_func
-        if rule is not None and not own and any(is_active(opened(a)) for a in arguments):
+        some = any(is_active(opened(a)) for a in arguments)
+        if rule is not None and not own and some:
             return super().helper(rule, arguments, named)
+        if some and it in self.unit.apart and self.unit.object_of is not None:
+            given = [settled(a) for a in arguments]
+            return self.call_written(self.unit.object_of(self.unit, it, given), given)
         return super().helper(it, arguments, named)
 
     def each_part(self, make: Callable[..., Value], *x: Value) -> Row:
@@ -548,8 +560,8 @@ def _counters(writer: TangentWriter, numbers: Any) -> Value:
     return Scalar(types.CPointer(COUNTER), numbers.v)
 
 
-def _derivative_rules(writer: TangentWriter, pairs: Value) -> Value:
-    writer.unit.rules = dict(pairs.it)  # type: ignore[union-attr]
+def _derivative_rules(writer: TangentWriter, pairs: Value, apart: Value) -> Value:
+    writer.unit.rules, writer.unit.apart = dict(pairs.it), frozenset(apart.it)  # type: ignore[union-attr]
     return NOTHING
 
 

@@ -232,6 +232,7 @@ def _compiled(
         step=step,
         loads=loads,
         RULES=tangent_rules.RULES,
+        APART=tangent_rules.APART,
         VARIED=varied,
         TIMED=engine.timed,
         **converting,
