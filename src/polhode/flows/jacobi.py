@@ -24,6 +24,9 @@ from polhode.kernel.access import get3
 from polhode.kernel.jit import bind, helper, hole, inlined
 from polhode.kernel.simd import fused, load4, load8, store4, store8
 
+load = hole("load(a, k) -> lanes", "Four or eight numbers.")
+store = hole("store(a, k, x)", "Writes them.")
+EACH = hole("EACH", "The bits of so many orbits.")
 add3 = hole("add3(at, h, x, p)", "The sum into the state.", default=sums.add3)
 
 CENTRE, CHANGED, ROWS = 6, 7, 13
@@ -68,37 +71,24 @@ def get_row(a, k, width):
 
 
 @inlined
-def four_orbits(a, k, n, h):
-    """Changes of the orbits k to k + 3, in rows of length n; the bits of those that were solved."""
+def some_orbits(a, k, n, h):
+    """Changes of the orbits k to k + 3, or to k + 7, in rows of length n; the bits of those that were solved."""
     solved, x, y, z, u, v, w = short_orbits(
-        load4(a, CENTRE * n + k), load4(a, k), load4(a, n + k), load4(a, 2 * n + k), load4(a, 3 * n + k),
-        load4(a, 4 * n + k), load4(a, 5 * n + k), h, 15,
+        load(a, CENTRE * n + k), load(a, k), load(a, n + k), load(a, 2 * n + k), load(a, 3 * n + k),
+        load(a, 4 * n + k), load(a, 5 * n + k), h, EACH,
     )  # fmt: skip
     at = CHANGED * n + k
-    store4(a, at, x)
-    store4(a, at + n, y)
-    store4(a, at + 2 * n, z)
-    store4(a, at + 3 * n, u)
-    store4(a, at + 4 * n, v)
-    store4(a, at + 5 * n, w)
+    store(a, at, x)
+    store(a, at + n, y)
+    store(a, at + 2 * n, z)
+    store(a, at + 3 * n, u)
+    store(a, at + 4 * n, v)
+    store(a, at + 5 * n, w)
     return solved
 
 
-@inlined
-def eight_orbits(a, k, n, h):
-    """``four_orbits`` of the orbits k to k + 7."""
-    solved, x, y, z, u, v, w = short_orbits(
-        load8(a, CENTRE * n + k), load8(a, k), load8(a, n + k), load8(a, 2 * n + k), load8(a, 3 * n + k),
-        load8(a, 4 * n + k), load8(a, 5 * n + k), h, 255,
-    )  # fmt: skip
-    at = CHANGED * n + k
-    store8(a, at, x)
-    store8(a, at + n, y)
-    store8(a, at + 2 * n, z)
-    store8(a, at + 3 * n, u)
-    store8(a, at + 4 * n, v)
-    store8(a, at + 5 * n, w)
-    return solved
+four_orbits = inlined(bind(some_orbits, load=load4, store=store4, EACH=15))
+eight_orbits = inlined(bind(some_orbits, load=load8, store=store8, EACH=255))
 
 
 @helper

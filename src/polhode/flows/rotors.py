@@ -57,18 +57,16 @@ def about_1(m, q, a):
 
 @inlined
 def about_2(m, q, a):
-    """Exact flow of m2^2/2 with rotation angle a about the second body axis."""
-    c, s, C, S, over = half_and_whole(a)
-    m = (turned(C, -S, over, m[0], m[2]), m[1], turned(C, S, over, m[2], m[0]))
-    return m, (q[0] * c - q[2] * s, q[1] * c - q[3] * s, q[2] * c + q[0] * s, q[3] * c + q[1] * s)
+    """Exact flow of m2^2/2 with rotation angle a about the second body axis: ``about_1`` in axes counted from it."""
+    m, q = about_1((m[1], m[2], m[0]), (q[0], q[2], q[3], q[1]), a)
+    return (m[2], m[0], m[1]), (q[0], q[3], q[1], q[2])
 
 
 @inlined
 def about_3(m, q, a):
-    """Exact flow of m3^2/2 with rotation angle a about the third body axis."""
-    c, s, C, S, over = half_and_whole(a)
-    m = (turned(C, S, over, m[0], m[1]), turned(C, -S, over, m[1], m[0]), m[2])
-    return m, (q[0] * c - q[3] * s, q[1] * c + q[2] * s, q[2] * c - q[1] * s, q[3] * c + q[0] * s)
+    """Exact flow of m3^2/2 with rotation angle a about the third body axis: ``about_1`` in axes counted from it."""
+    m, q = about_1((m[2], m[0], m[1]), (q[0], q[3], q[1], q[2]), a)
+    return (m[1], m[2], m[0]), (q[0], q[2], q[3], q[1])
 
 
 @inlined
@@ -78,26 +76,24 @@ def symmetric_top(m, q, h, across, along):
     return about_3(m, q, h * (along - across) * m[2])
 
 
-@inlined
-def three_rotation(m, q, h, j):
-    """Axes 3, 2, 1, 2, 3, the outer ones for half the time."""
-    d = 0.5 * h
-    m, q = about_3(m, q, d * j[2] * m[2])
-    m, q = about_2(m, q, d * j[1] * m[1])
-    m, q = about_1(m, q, h * j[0] * m[0])
-    m, q = about_2(m, q, d * j[1] * m[1])
-    return about_3(m, q, d * j[2] * m[2])
+first = hole("first(m, q, a) -> (m, q)", "The rotation about the first axis in the order of a splitting.")
+last = hole("last(m, q, a) -> (m, q)", "The rotation about the last one.")
+FIRST = hole("FIRST", "The number of the first axis, from 0.")
 
 
 @inlined
-def mclachlan_reich(m, q, h, j):
-    """Axes 1, 2, 3, 2, 1, the outer ones for half the time."""
-    d = 0.5 * h
-    m, q = about_1(m, q, d * j[0] * m[0])
+def in_order(m, q, h, j):
+    """Axes from the first to the last and back, all but the last for half the time twice."""
+    d, n = 0.5 * h, 2 - FIRST
+    m, q = first(m, q, d * j[FIRST] * m[FIRST])
     m, q = about_2(m, q, d * j[1] * m[1])
-    m, q = about_3(m, q, h * j[2] * m[2])
+    m, q = last(m, q, h * j[n] * m[n])
     m, q = about_2(m, q, d * j[1] * m[1])
-    return about_1(m, q, d * j[0] * m[0])
+    return first(m, q, d * j[FIRST] * m[FIRST])
+
+
+three_rotation = inlined(bind(in_order, first=about_3, last=about_1, FIRST=2))
+mclachlan_reich = inlined(bind(in_order, first=about_1, last=about_3, FIRST=0))
 
 
 @inlined

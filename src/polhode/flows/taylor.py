@@ -94,30 +94,6 @@ def divided(a, j, rest):
     return (fused(j[0], a[0], rest[0] * a[0]), fused(j[1], a[1], rest[1] * a[1]), fused(j[2], a[2], rest[2] * a[2]))
 
 
-@inlined
-def four_of(a, k):
-    """The numbers a[k] ... a[k + 3]."""
-    return load4(a, k)
-
-
-@inlined
-def eight_of(a, k):
-    """The numbers a[k] ... a[k + 7]."""
-    return load8(a, k)
-
-
-@inlined
-def four_times(x):
-    """One number four times."""
-    return spread(x)
-
-
-@inlined
-def eight_times(x):
-    """One number eight times."""
-    return spread8(x)
-
-
 def rates(r, at, b, speed, p):
     """psi' - speed at nodes number ``at`` and following, times their weights, from both series about the axis b.
 

@@ -38,6 +38,7 @@ from polhode.kernel import direct
 from polhode.kernel.cache import ROOMS, WAITING, KernelCache
 from polhode.kernel.holes import check_filled, hole as hole, holes_among, replaceable as replaceable
 from polhode.kernel.interrupts import held
+from polhode.kernel.simd import IN_KERNELS
 
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}}
 """FMA contraction only: full fastmath would break compensated sums and polynomial reductions."""
@@ -298,8 +299,8 @@ def global_names(code: CodeType) -> frozenset[str]:
 def bind(template, /, **values):
     """Copy ``template`` with some of its holes filled (see ``kernel.holes``).
 
-    Plain functions among ``values`` become helpers. The name of the copy is made of the names of the template and of
-    the values; it becomes part of the name of the cache file."""
+    Plain functions among ``values`` become helpers, but for those of ``simd``. The name of the copy is made of those of
+    the template and of the values; it becomes part of the name of the cache file."""
     source = python_of(template)
     label = "__".join([source.__qualname__, *(_label(value) for value in values.values())])
     if len(label) > 120:  # it becomes part of a file name
@@ -316,7 +317,8 @@ def bind(template, /, **values):
         function = python_of(value)
         if isinstance(function, FunctionType):
             check_filled(function.__qualname__, global_names(function.__code__), function.__globals__)
-    bound = {name: helper(value) if isinstance(value, FunctionType) else value for name, value in values.items()}
+    own = [name for name, value in values.items() if isinstance(value, FunctionType) and value not in IN_KERNELS]
+    bound = values | {name: helper(values[name]) for name in own}
     namespace = {**source.__globals__, **bound}
     check_filled(called, names, namespace)
     for name in sorted(names):

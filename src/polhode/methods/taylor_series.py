@@ -29,6 +29,7 @@ from polhode.flows import polynomial, taylor
 from polhode.flows.drift import drift_compensated
 from polhode.kernel import layout as L
 from polhode.kernel.jit import bind, helper, hole, inlined
+from polhode.kernel.simd import load4, load8, spread, spread8
 from polhode.methods.record import CompiledMethod, Method, Promises
 from polhode.programs.series_role import LARGEST_ORDER, series_role
 
@@ -64,11 +65,10 @@ def safe_step(m: Any, j: Any) -> float:
 @lru_cache(maxsize=64)
 def _step(order: int, fours: int, series: Callable[..., Any]) -> Any:
     """The compiled step of an order for a series of the torque, with 4 ``fours`` quadrature nodes."""
-    at_4, at_8 = taylor.four_of, taylor.eight_of
     rotating = bind(
         taylor.rotate_free, ORDER=order, NODE_LANES=fours, series=inlined(series),
-        rates_4=inlined(bind(taylor.rates, ORDER=order, load=at_4, spread_out=taylor.four_times)),
-        rates_8=inlined(bind(taylor.rates, ORDER=order, load=at_8, spread_out=taylor.eight_times)),
+        rates_4=inlined(bind(taylor.rates, ORDER=order, load=load4, spread_out=spread)),
+        rates_8=inlined(bind(taylor.rates, ORDER=order, load=load8, spread_out=spread8)),
     )  # fmt: skip
     return bind(taylor_step, rotate_free=helper(rotating))
 

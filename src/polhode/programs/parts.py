@@ -16,16 +16,14 @@ from polhode.programs import derive
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
-from polhode.programs.roles import behind, of_flat_memory
-from polhode.programs.text import Lines, matrix_rows
+from polhode.programs.roles import behind, of_each, of_flat_memory, plain
+from polhode.programs.text import Lines
 
 Turns = Sequence[Sequence[bool]]
 """About which of its axes each body turns."""
 PARTS = (L.ATTRACTION, L.POTENTIAL_PART, L.RESTING, L.MOVING)
 FEW_LINES = 40
 """Fewest lines that are worth a memory."""
-ATTITUDES = ("qw", "qx", "qy", "qz")
-"""Variables of the quaternion."""
 
 
 class Loads(NamedTuple):
@@ -69,27 +67,6 @@ def commutator_of(g: Graph, loads: Loads, turns: Turns | None) -> Loads:
 
 
 # ------------------------------------------------------------------ text
-def _expressions(names: Sequence[str], several: bool) -> tuple[list[str], dict[str, str]]:
-    """Lines that read the attitude, and expressions of all inputs of a body."""
-    y, b = ("y[a + {}]", "bodies[b + {}]") if several else ("y[{}]", "bodies[{}]")
-    given = {"t": "t", "mass0": b.format(L.MASS)}
-    for k in range(3):
-        velocity = f"{b.format(L.INVERSE_MASS)} * {y.format(L.MOMENTUM + k)}"
-        given |= {
-            f"r{k}": y.format(L.POSITION + k), f"v{k}": velocity, f"m{k}": y.format(L.ANGULAR + k),
-            f"I{k}": b.format(L.INERTIA + k), f"j{k}": b.format(L.INVERSE_INERTIA + k),
-        }  # fmt: skip
-    frame = "bodies[8 * N + 4 * i + {}]" if several else f"bodies[{L.CONSTANTS} + {{}}]"
-    given |= {f"f{k}": frame.format(k) for k in range(4)}
-    given |= {f"q{k}": one for k, one in enumerate(ATTITUDES)} | matrix_rows("q", ATTITUDES)
-    given |= {name: f"parameters[{name[1:]}]" for name in names if name[0] == "p"}
-    behind = f"{L.BODY} * N + " if several else f"{L.BODY} + "
-    given |= {name: f"y[{behind}{name[3:]}]" for name in names if name.startswith("aux")}
-    turning = any(name[0] == "q" for name in names)
-    read = [f"{one} = {y.format(L.ATTITUDE + k)}" for k, one in enumerate(ATTITUDES)] if turning else []
-    return read, given
-
-
 def _powers(g: Graph, branches: Sequence[set[int]], shared: set[int]) -> dict[int, set[float]]:
     """Exponents of the shared rows of which several branches have negative powers."""
     found: dict[int, list[set[float]]] = {}
@@ -163,11 +140,13 @@ def text(
     """The text of a role that adds up loads."""
 
     def given(names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-        read, found = _expressions(names, several) if bodies == 1 else of_flat_memory(names, bodies)
+        read, found = of_flat_memory(names, bodies, of_each if several else plain)
+        if several:
+            found |= {one: f"y[{L.BODY} * N + {one[3:]}]" for one in names if one.startswith("aux")}
         return read, found | (behind(names, bodies, before) if before else {})
 
     lines, acting, rates = added_up(g, branches, bodies, count, given, memory_at)
-    at = "c + " if several else ""
+    at = f"{L.LOAD} * i + " if several else ""
     places = [L.LOAD * (k // 3) + 3 * turns + k % 3 for turns in range(2) for k in range(3 * bodies)]
     columns = list(zip(*(loads.rows for loads in branches.values()), strict=True))
     for k, (slot, one) in enumerate(zip(places, acting, strict=True)):
@@ -177,7 +156,6 @@ def text(
             lines.append(f"out[{at}{slot}] = out[{at}{slot}] + {one}")
     if several:
         lines += [f"out[6 * N + {k}] = out[6 * N + {k}] + {one}" for k, one in enumerate(rates)]
-        lines = [f"a = {L.BODY} * i", f"b = {L.CONSTANTS} * i", f"c = {L.LOAD} * i", *lines]
         lines = ["for i in range(N):", *(f"    {line}" for line in lines)]
         lines = [*(f"out[6 * N + {k}] = 0.0" for k in range(count)), *lines]
     else:

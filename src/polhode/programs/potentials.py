@@ -12,7 +12,7 @@ from polhode.programs.attitude import ROWS
 from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
 from polhode.programs.parts import Loads, Turns
-from polhode.programs.roles import of_each, of_flat_memory, plain
+from polhode.programs.roles import by_bodies, of_each, of_flat_memory, plain, text_of_rows
 from polhode.programs.text import Lines
 
 
@@ -71,11 +71,6 @@ def text(g: Graph, loads: Mapping[str, Loads], recorded: bool) -> str:
     """The text of roles of signature LOADS."""
     texts = []
     for name, one in loads.items():
-        rows = [a for k in range(0, len(one.force), 3) for a in (*one.force[k : k + 3], *one.torque[k : k + 3])]
-        rows = factored(g, [*rows, *one.rates] if recorded else rows)
-        read, given = of_flat_memory(g.names(rows), len(one.force) // 3)
-        body = Lines(g, rows, given)
-        stores = [f"out[{k}] = {body.names[a]}" for k, a in enumerate(rows)]
-        lines = [f"def {name}(part, t, N, y, bodies, parameters, out):", *read, *body.lines, *stores]
-        texts.append("\n    ".join(lines) + "\n")
+        rows = [*by_bodies(one.force, one.torque), *(one.rates if recorded else ())]
+        texts.append(text_of_rows(name, g, rows, len(one.force) // 3))
     return "\n\n".join(texts)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from polhode.kernel import layout as L
 from polhode.programs.attitude import ROWS
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.factor import factored
+from polhode.programs.graph import Graph
 from polhode.programs.text import Lines, matrix_rows
 
 
@@ -64,14 +65,23 @@ def of_flat_memory(
     return read, given
 
 
+def text_of_rows(name: str, g: Graph, rows: Sequence[int], N: int, places: Iterable[int] | None = None) -> str:
+    """The text of a role of signature LOADS that writes rows of a program, to these places or one after the other."""
+    rows = factored(g, rows)
+    read, given = of_flat_memory(g.names(rows), N)
+    body = Lines(g, rows, given)
+    stores = (f"out[{k}] = {body.names[a]}" for k, a in zip(places or range(len(rows)), rows, strict=True))
+    head = f"def {name}(part, t, N, y, bodies, parameters, out):"
+    return "\n    ".join([head, *read, *body.lines, *stores]) + "\n"
+
+
+def by_bodies(force: Sequence[int], torque: Sequence[int]) -> list[int]:
+    """Force and torque of each body in turn."""
+    return [a for k in range(0, len(force), 3) for a in (*force[k : k + 3], *torque[k : k + 3])]
+
+
 @lru_cache(32)
 def member_text(dynamics: Dynamics) -> str:
     """The text of the role ``loads`` of a system: force and torque of each body, then rates of auxiliary variables."""
-    rows: list[int] = []
-    for i in range(dynamics.N):
-        rows += [*dynamics.force[3 * i : 3 * i + 3], *dynamics.torque[3 * i : 3 * i + 3]]
-    rows = factored(dynamics.graph, [*rows, *dynamics.rates])
-    read, given = of_flat_memory(dynamics.graph.names(rows), dynamics.N)
-    body = Lines(dynamics.graph, rows, given)
-    lines = [*read, *body.lines, *(f"out[{k}] = {body.names[a]}" for k, a in enumerate(rows))]
-    return "\n    ".join(["def loads(part, t, N, y, bodies, parameters, out):", *lines]) + "\n"
+    rows = [*by_bodies(dynamics.force, dynamics.torque), *dynamics.rates]
+    return text_of_rows("loads", dynamics.graph, rows, dynamics.N)

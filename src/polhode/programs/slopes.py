@@ -14,8 +14,7 @@ from polhode.kernel import layout as L
 from polhode.programs import derive
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.factor import factored
-from polhode.programs.roles import of_flat_memory
-from polhode.programs.text import Lines
+from polhode.programs.roles import by_bodies, text_of_rows
 from polhode.programs.written import module_of
 
 MOST_BODIES = 4
@@ -50,10 +49,8 @@ def slopes_role(
         return None
     g, N = dynamics.graph, dynamics.N
     zero = g.const(0.0)
-    acting = []
-    for i in range(N):
-        acting += list(dynamics.force[3 * i : 3 * i + 3])
-        acting += [a if free else zero for a, free in zip(dynamics.torque[3 * i : 3 * i + 3], turns[i], strict=True)]
+    free = [one for axes in turns for one in axes]
+    acting = by_bodies(dynamics.force, [a if one else zero for a, one in zip(dynamics.torque, free, strict=True)])
     # Common factors first: the derivative of a factored load has fewer terms, and differences of moments stay such.
     rows = factored(g, acting)
     behind = L.LOAD * N + len(dynamics.rates)
@@ -65,11 +62,5 @@ def slopes_role(
     outputs = [*rows, *dynamics.rates, *found.values()]
     if len(g.needed(outputs)) > MOST_ROWS:
         return None
-    outputs = factored(g, outputs)
-    read, given = of_flat_memory(g.names(outputs), N)
-    body = Lines(g, outputs, given)
-    places = [*range(behind), *found]
-    stores = [f"out[{k}] = {body.names[a]}" for k, a in zip(places, outputs, strict=True)]
-    lines = "".join(f"    {line}\n" for line in [*read, *body.lines, *stores])
-    role: Callable[..., Any] = module_of(f"def slopes(part, t, N, y, bodies, parameters, out):\n{lines}").slopes
+    role: Callable[..., Any] = module_of(text_of_rows("slopes", g, outputs, N, [*range(behind), *found])).slopes
     return role
