@@ -12,7 +12,6 @@ messages.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from math import prod
 from typing import Any, NamedTuple, TypeVar, cast
@@ -262,17 +261,13 @@ def over_rows(kernel: Any, gives: tuple[int, ...], **operands: Operand) -> Calla
     *words, last = refused
     said = f"{', '.join(words)}{',' * (len(words) > 1)} or {last}."
 
+    names = ", ".join(operands)
+
     def made(function: Named) -> Named:
-        order = inspect.signature(function)
+        """A plain function of one call, as users' functions are traced and compiled through it."""
         function.__doc__ = sections_of(function, f"array ({shape})", said)
-
-        @functools.wraps(function)
-        def over(*values: object, **named: object) -> Array:
-            if named or len(values) != len(operands):
-                function(*values, **named)  # for the TypeError of a call with too few, too many or others
-                values = order.bind(*values, **named).args
-            return rows(*values)
-
+        over = functools.update_wrapper(eval(f"lambda {names}: rows({names})", {"rows": rows}), function)
+        del over.__wrapped__
         return cast(Named, over)
 
     return made
