@@ -130,16 +130,12 @@ class ThreadsEngine:
         self.spare: list[ThreadArrays] = []
         self.free = threading.Lock()
 
-    def borrowed(self) -> ThreadArrays:
-        """Arrays that no other thread uses; to be given back."""
-        with self.free:
-            if self.spare:
-                return self.spare.pop()
-        return ThreadArrays(self.run_of_first)
-
     def run(self, block: Block) -> None:
         """Take all members of a block through all their steps."""
-        memory, M = self.borrowed(), len(block.states)
+        M = len(block.states)
+        with self.free:  # arrays that no other thread uses, to be given back
+            memory = self.spare.pop() if self.spare else None
+        memory = memory or ThreadArrays(self.run_of_first)
         try:
             if M == 1 and not self.adaptive:
                 self._long(memory, block)

@@ -90,15 +90,9 @@ def members_of(scenario: Scenario, words: Mapping[str, Any]) -> tuple[Members, d
     varied: Members = members(
         words["table"] or words["vary"], words["count"], design=words["design"], seed=words["seed"]
     )
-    return varied, _without(grouped(scenario.arguments), varied)
-
-
-def _without(given: dict[str, Any], varied: Members) -> dict[str, Any]:
-    """The words of a run without those in whose place something varies."""
     names = set(varied)
     gone = {word for group in ALIKE if names.intersection(group) for word in group}
-    found = {name: value for name, value in given.items() if name not in gone}
+    found = {name: value for name, value in grouped(scenario.arguments).items() if name not in gone}
     start = {name: value for name, value in (found.pop("start", None) or {}).items() if name not in gone}
-    for name in [name for name in found if name in WITHIN]:
-        start[name] = found.pop(name)
-    return found | ({"start": start} if start else {})
+    start |= {name: found.pop(name) for name in WITHIN if name in found}
+    return varied, found | ({"start": start} if start else {})
