@@ -62,6 +62,8 @@ def spoils(text: str) -> Iterator[Spoil]:
     def look(node: ast.AST) -> Iterator[Spoil]:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
             yield from between(node.left, node.right, "-" if isinstance(node.op, ast.Add) else "+", "sign")
+        elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Sub):
+            yield from between(node.target, node.value, "-=" if isinstance(node.op, ast.Add) else "+=", "sign")
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             yield from piece(
                 node, ast.unparse(node.operand) if not isinstance(node.operand, ast.BinOp) else "0", "sign"

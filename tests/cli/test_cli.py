@@ -398,7 +398,12 @@ def test_every_field_of_an_entry_is_printed(key):
 
 
 # ------------------------------------------------------------------ examples
-@pytest.mark.parametrize("path", some(sorted((ROOT / "examples").glob("*.toml")), 4), ids=lambda path: path.stem)
+FIRST, *OTHERS = sorted((ROOT / "examples").glob("*.toml"))  # the first is dear, and drawn in other tests
+
+
+@pytest.mark.parametrize(
+    "path", [pytest.param(FIRST, marks=pytest.mark.full), *some(OTHERS, 4)], ids=lambda path: path.stem
+)
 def test_examples_run(polhode, path, tmp_path):
     code, _, err = polhode("run", path, "--allow-code")
     assert code == 0, err

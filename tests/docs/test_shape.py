@@ -36,6 +36,7 @@ def small(shape, monkeypatch):
     return shape
 
 
+@pytest.mark.full
 def test_the_package_has_the_shape_it_should_have(shape, capsys):
     assert shape.main() == 0, capsys.readouterr().out
 

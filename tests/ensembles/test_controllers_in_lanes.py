@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 import polhode as ph
-from cover import some
 from each import each
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
@@ -67,8 +68,13 @@ CASES = {
 }  # fmt: skip
 
 
-@each("name", some(CASES, 4))
-@each("method", some(["v2", "mkrk:cv8", "mkrk:gauss4", "rkn6_14a"], 2))
+FEW = {("plain", "v2"), ("a delay", "mkrk:cv8"), ("a delay between samples", "v2"), ("noise", "mkrk:cv8")}
+
+
+@each(("name", "method"), [
+    pytest.param(*one, marks=() if one in FEW else pytest.mark.full)
+    for one in product(CASES, ["v2", "mkrk:cv8", "mkrk:gauss4", "rkn6_14a"])
+])  # fmt: skip
 def test_what_is_set_is_that_of_single_runs(name, method):
     build, members = CASES[name]
     run = {"members": {**members, "angular_velocity": SPINS}, "step": 0.25, "steps": 83, "every": 6, **START}

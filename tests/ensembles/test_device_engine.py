@@ -126,10 +126,10 @@ def test_steps_of_chosen_size(chosen, monkeypatch):
 
 
 def test_too_many_steps():
-    run = adaptive_run("taylor", max_steps=3)
+    run = adaptive_run("mkrk:dp5", max_steps=3)
     kinds = [ctypes.c_int64, *(ctypes.c_double if k is device.FLOAT else ctypes.c_int64
                                for k in device.ADAPTIVE_ARGUMENTS)]  # fmt: skip
-    made = engines.engine_for(run, on=cuda.Device(FakeCuda(simulated_adaptive("taylor"), kinds)))
+    made = engines.engine_for(run, on=cuda.Device(FakeCuda(simulated_adaptive("mkrk:dp5"), kinds)))
     y = run.integrator.y[None].copy()
     block = Block(
         y, run.integrator.bodies[None], run.integrator.frames[None], np.array(top().parameters)[None], 0.0, 1.0, 1, 1,

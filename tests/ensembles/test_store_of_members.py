@@ -146,8 +146,8 @@ def memory_of(folder, members):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_does_not_grow_with_the_rows_of_members(tmp_path):
-    few, many = memory_of(tmp_path / "few", 20_000), memory_of(tmp_path / "many", 60_000)
-    assert many < few + 60.0  # in memory the trajectories of the others would take 140 MB, twice over
+    few, many = memory_of(tmp_path / "few", 10_000), memory_of(tmp_path / "many", 30_000)
+    assert many < few + 60.0  # in memory the trajectories of the others would take 70 MB, twice over
 
 
 def test_many_members_stay_on_disk(small, path, monkeypatch):

@@ -103,9 +103,8 @@ def test_jacobian_is_that_of_the_residuals(make):
     J = problem.evaluate(x).J
     for k in range(len(x)):
         h = 1e-4 * np.eye(len(x))[k]
-        far = (problem.evaluate(x + 2 * h).f - problem.evaluate(x - 2 * h).f) / 4e-4
-        near = (problem.evaluate(x + h).f - problem.evaluate(x - h).f) / 2e-4
-        np.testing.assert_allclose(J[:, k], (4 * near - far) / 3, atol=3e-7 * np.abs(J).max(), rtol=2e-6)
+        found = (problem.evaluate(x + h).f - problem.evaluate(x - h).f) / 2e-4
+        np.testing.assert_allclose(J[:, k], found, atol=3e-7 * np.abs(J).max(), rtol=2e-6)
 
 
 # ------------------------------------------------------------------ inertia from gyro data

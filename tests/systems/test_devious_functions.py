@@ -82,12 +82,14 @@ ROLES = {one.__name__: one for one in (force, torque, rate, command, potential)}
 KINDS = list(dict.fromkeys(one.kind for one in ALL))
 LONG = list(itertools.product(ALL, ROLES))
 SHORT = [
-    (one, list(ROLES)[(k + one.number + k // 12) % len(ROLES)]) for k, one in enumerate(ALL) if one.number % 6 == 0
-]
-"""Each skeleton in one role, each kind in several."""
+    (one, list(ROLES)[(k + one.number + k // 12) % len(ROLES)])
+    for k, one in enumerate(ALL) if one.number == 6 * (KINDS.index(one.kind) % 2)
+]  # fmt: skip
+"""Each kind in one role."""
 FOUND = (
     ("floor and remainder", 1, "force"), ("kinds of numbers", 6, "force"), ("raising", 8, "rate"),
     ("divided by zero", 5, "rate"), ("signed zero", 4, "potential"), ("default arguments", 11, "torque"),
+    ("kinds of numbers", 6, "command"),
     ("small integers", 0, "force"), ("rests", 4, "potential"), ("rests", 7, "rate"), ("asking for nan", 1, "force"),
     ("roots of negative numbers", 9, "command"), ("roots of negative numbers", 10, "potential"),
 )  # fmt: skip
