@@ -20,8 +20,8 @@ from polhode.runs.initial_state import start_state
 from polhode.runs.scenario import read_scenario
 from polhode.runs.scenario.schema import part_of, system_table
 from polhode.runs.scenario.tables import inside
-from polhode.systems.event_roles import compiled_events, table_of
 from polhode.systems.forces import FORCES, Force as ForceRecord
+from polhode.systems.structure import compiled_events, table_of
 
 MU, R0 = 3200.9998, 1664.029  # km and s, table 1 of Carson (2005)
 R, V = np.array((1.1, -0.7, 0.9)), np.array((0.3, 0.8, -0.2))

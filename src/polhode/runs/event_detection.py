@@ -14,9 +14,9 @@ from polhode.errors import InvalidInput, StepFailed, UserFunctionError
 from polhode.kernel import drive, layout as L
 from polhode.runs.integrator import Integrator
 from polhode.runs.steps import FixedStep, TimeTransformed
-from polhode.systems.event_roles import compiled_events, table_of
 from polhode.systems.events import impact
 from polhode.systems.sampling import cut_by
+from polhode.systems.structure import compiled_events, table_of
 
 if TYPE_CHECKING:
     from polhode.runs.request import Request

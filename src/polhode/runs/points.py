@@ -31,9 +31,9 @@ from polhode.kernel import drive, jit, layout as L
 from polhode.kernel.signatures import A1, A2, LOADS, types  # type: ignore[attr-defined]
 from polhode.runs.parameters import with_parameters
 from polhode.runs.request import rebuild
-from polhode.systems.event_roles import compiled_events, table_of
 from polhode.systems.record import IDENTITY, System, present_system
 from polhode.systems.registry import builder
+from polhode.systems.structure import compiled_events, table_of
 from polhode.trajectory.schema import AXES, UNITS, trajectory, unit_of
 
 ACCELERATION = {"consistent": "length / time2", "SI": "m s-2"}
