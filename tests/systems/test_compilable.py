@@ -12,7 +12,7 @@ import pytest
 
 import polhode as ph
 from each import each
-from polhode.kernel import direct, jit
+from polhode.kernel import direct, jit, source
 from polhode.systems.user import chosen as of_users
 
 pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
@@ -216,12 +216,21 @@ OUTSIDE = (written_to, parameter, from_the_end, of_a_slice, of_a_tuple, of_an_ar
                               *(pytest.param(force, "numba", marks=pytest.mark.full) for force in OUTSIDE[1:-1])],
       ids=lambda one: getattr(one, "__name__", one))  # fmt: skip
 def test_an_index_outside_is_the_users_own_index_error(force, compiler, monkeypatch):
-    monkeypatch.setenv(direct.FORCED, compiler)
+    refused = []
+
+    def refuse(*_, **__):
+        refused.append(1)
+        raise source.Unsupported("whatever it is")
+
+    if compiler:
+        monkeypatch.setattr(direct, "compiled", refuse)
+        monkeypatch.setattr(direct, "digest", lambda: compiler)  # no kernel from the disk
     of_users._kept.clear()
     told = rf"'{force.__name__}' .*raised IndexError: .* (out of bounds|out of range)"
     with pytest.raises(ph.errors.UserFunctionError, match=told) as e:
         run(force, steps=100, parameters=[0.1, 0.2, 0.3])
     assert type(e.value.__cause__) is IndexError and e.value.step == 60 and e.value.time == pytest.approx(3.0)
+    assert bool(refused) == bool(compiler)
 
 
 # ------------------------------------------------------------------ what can be neither
