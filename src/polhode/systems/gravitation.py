@@ -17,9 +17,9 @@ common is multiplied by the sum of their masses, and what a body has from all be
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -292,8 +292,18 @@ def numbers_of(mu: Array, G: Array) -> Array:
     return np.concatenate([mu, together, mu / together, G, between, (FAR * np.eye(LANES + 1, LANES)).ravel()])
 
 
-def gravitation(bodies: Sequence[Body], load: Load) -> System:
-    """The system of these bodies, beside which other loads are."""
+class Attraction(NamedTuple):
+    """The attraction of bodies, as loads beside it read it of a system."""
+
+    loads: Callable[..., Any]
+    potential: Callable[..., Any]
+    with_memory: Array
+    provides: frozenset[str]
+    conserves: tuple[str, ...]
+
+
+def gravitation(bodies: Sequence[Body], load: Load) -> Attraction:
+    """That of these bodies on each other."""
     for one in bodies:
         if not isfinite(one.mass):
             raise InvalidInput(f"load {load.name!r} is the attraction of all bodies on each other, but {one.name!r} is "
@@ -302,17 +312,24 @@ def gravitation(bodies: Sequence[Body], load: Load) -> System:
         raise InvalidInput(f"load {load.name!r} is the attraction of bodies on each other, but there is one; give "
                            "another, or polhode.loads.central(mu)")  # fmt: skip
     G = float(load.parameters["G"])
-    mass, moments = np.array([one.mass for one in bodies]), np.array([one.moments for one in bodies])
-    frames, N = np.array([one.frame for one in bodies]), len(bodies)
-    return attracting({}, mass, moments, frames, numbers_of(G * mass, np.full(N, G)))
+    mu = G * np.array([one.mass for one in bodies])
+    numbers = np.concatenate([numbers_of(mu, np.full(len(mu), G)), np.zeros(memory_of(len(mu)))])
+    points = not any(isfinite(one) for body in bodies for one in body.moments)
+    return Attraction(gravity_loads, gravity_potential, numbers, provided(points), CONSERVES)
+
+
+CONSERVES = ("energy", "total_momentum", "total_angular_momentum")
+
+
+def provided(points: bool) -> frozenset[str]:
+    """Capabilities of the attraction of bodies, which may be points."""
+    return frozenset({"velocity_independent", *["mutual_gravity"] * points})
 
 
 def attracting(arguments: Mapping[str, Any], mass: Array, moments: Array, frames: Array, numbers: Array) -> System:
     """The system of bodies that attract each other, with these parameters."""
-    points = not np.isfinite(moments).any()
     return System(
         name="gravitating_bodies", arguments=arguments, mass=mass, moments=moments, frames=frames, loads=gravity_loads,
         potential=gravity_potential, commutator=gravity_loads, parameters=numbers, memory=memory_of(len(mass)),
-        provides={"velocity_independent"} | ({"mutual_gravity"} if points else set()),
-        conserves=("energy", "total_momentum", "total_angular_momentum"),
+        provides=provided(not np.isfinite(moments).any()), conserves=CONSERVES,
     )  # fmt: skip

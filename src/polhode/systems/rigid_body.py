@@ -103,12 +103,13 @@ def rigid_body(
          "reported_energy": (reported_energy, "attitude_potential")},
         parameters, states, controllers, loads, work, rotors,
     )  # fmt: skip
+    carried = {} if rotors is None else {name: own.arguments for name, own in rotors.rotors.items()}
     one = rotors or Body("body", np.inf, tuple(moments), tuple(frame))
     if mass is not None:
         one = replace(one, mass=number(mass, "mass", positive=True))
     return assembled(
         "rigid_body", [one], [],
         {"inertia": plain(inertia), "parameters": plain(parameters), "mass": plain(mass, "mass"),
-         **{name: own.arguments for name, own in one.rotors.items()}, **({} if physical else {"physical": False})},
+         **carried, **({} if physical else {"physical": False})},
         given,
     )  # fmt: skip

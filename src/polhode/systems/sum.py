@@ -38,7 +38,7 @@ from polhode.systems.commands import bodies_read, sampled_by
 from polhode.systems.controllers import SAMPLING, Controller, controller
 from polhode.systems.event_record import Watch
 from polhode.systems.events import impact
-from polhode.systems.gravitation import gravitation
+from polhode.systems.gravitation import Attraction, gravitation
 from polhode.systems.loads_roles import no_loads, no_series, roles_of_both
 from polhode.systems.pairs import measured, numbers_of_each, within_of_loads
 from polhode.systems.record import AuxiliaryVariable, System
@@ -175,8 +175,8 @@ def parts_of(parts: Sequence[Body | Load | Surrounding], taken: Collection[str] 
 
 
 def composed(
-    parts: Iterable[Body | Load | Surrounding], core: System | None = None, within: Mapping[str, Any] = NO_BOX,
-    about: Mapping[str, str] = MappingProxyType({}),
+    parts: Iterable[Body | Load | Surrounding], core: System | Attraction | None = None,
+    within: Mapping[str, Any] = NO_BOX, about: Mapping[str, str] = MappingProxyType({}),
 ) -> System:  # fmt: skip
     """The system of these summands, perhaps beside a core; ``within`` are box and cut-off of loads on pairs, ``about``
     further arguments."""
@@ -366,7 +366,7 @@ def surfaces(sum: Sum) -> Iterator[tuple[float, int]]:
 
 def sum_of(
     bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = (),
-    core: System | None = None, within: Within = OPEN, in_turn: bool = False, principal: bool = False,
+    core: System | Attraction | None = None, within: Within = OPEN, in_turn: bool = False, principal: bool = False,
 ) -> Sum:  # fmt: skip
     """The sum of bodies, loads and controllers, its numbers one after another: those of a core, or the gravity
     parameter of a centre, then those of each load, then those of the surroundings. Before them are the settings of the
@@ -445,7 +445,7 @@ def _reading(summand: Summand, name: str, flags: Mapping[str, tuple[int, Any]], 
 
 
 def roles_of(
-    sum: Sum, structure: Structure, states: States, bodies: Sequence[Body], core: System | None = None,
+    sum: Sum, structure: Structure, states: States, bodies: Sequence[Body], core: System | Attraction | None = None,
     called: Mapping[str, Called] = MappingProxyType({}),
 ) -> dict[str, Any]:  # fmt: skip
     """The attributes of a system that follow from its structure, beside a core. ``called`` as of
@@ -497,7 +497,7 @@ def roles_of(
     }  # fmt: skip
 
 
-def beside(core: System, structure: Structure, still: bool) -> dict[str, Any]:
+def beside(core: System | Attraction, structure: Structure, still: bool) -> dict[str, Any]:
     """The attributes of a system with the loads of a core and those of a structure beside them; ``still`` where no
     auxiliary variable of these is read."""
     loads, potential = roles_of_both(False, core.loads, core.potential, structure.loads, structure.potential)
@@ -565,7 +565,7 @@ class Again:
     structure: Structure  # that of the system
     states: States  # its states
     bodies: tuple[Body, ...]  # its bodies
-    core: System | None = None  # what its loads are beside
+    core: System | Attraction | None = None  # what its loads are beside
 
     def __call__(self, system: System) -> System:
         """The system at present: the last one made for a structure."""
