@@ -15,18 +15,10 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import Array, Indices
 from polhode.bodies.inertia import principal
+from polhode.checks import steps as stepping
 from polhode.checks.loads import energies, load_array, load_caller
 from polhode.checks.problems import ORDER_SPAN, START, SWITCHES, suited, trial_problem
-from polhode.checks.steps import (
-    DIFFERENCE_WEIGHTS,
-    AnyMethod,
-    recorded_states,
-    shifted,
-    state_distance,
-    stepper,
-    traveller,
-    trial_form,
-)
+from polhode.checks.steps import AnyMethod, recorded_states, shifted, state_distance, stepper, trial_form
 from polhode.errors import PolhodeError
 from polhode.kernel import layout as L
 from polhode.systems import System, heavy_top
@@ -94,7 +86,7 @@ def measure_order(
     2.0
     """
     counts = STEP_COUNTS if trial_form(method).promises.order <= HIGH_ORDER else range(2, STEP_COUNTS[-1])
-    travel = traveller(method, system, y)
+    travel = stepping.traveller(method, system, y)
     steps: list[int] = []
     errors: list[float] = []
     for n in counts:
@@ -267,7 +259,7 @@ def symplectic_defect(step: Callable[[Any], Any], system: System, y: Array) -> f
     for size in (0.02, 0.005):
         M = np.zeros((6 * len(blocks), 6 * len(blocks)))
         for c in range(M.shape[1]):
-            for n, weight in enumerate(DIFFERENCE_WEIGHTS):
+            for n, weight in enumerate(stepping.DIFFERENCE_WEIGHTS):
                 plus, minus = (step(shifted(y, blocks, c, sign * (n + 1) * size)) for sign in (1.0, -1.0))
                 M[:, c] += weight / size * (_coordinates(plus, center, blocks) - _coordinates(minus, center, blocks))
         found.append(float(np.abs(M.T @ after @ M - before).max()))
