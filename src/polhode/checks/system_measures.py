@@ -261,10 +261,7 @@ def conservation_drifts(
     is, unless given, the time in which the fastest body turns by two radians, and at most 2; or a shorter one, in which
     the loads meet no kink. Empty where 4096 steps are not enough.
     """
-    constants = system.constants_of_bodies
-    rates = np.linalg.norm(
-        np.reshape(y[: L.BODY * system.N], (-1, L.BODY))[:, L.ANGULAR :] * constants[:, L.INVERSE_INERTIA :], axis=1
-    )
+    rates = np.linalg.norm(velocities(system, y)[1], axis=1)
     spans = [2.0 / max(1.0, float(rates.max())) / SHORTER**k for k in range(SHORTENED)] if span is None else [span]
     found: dict[str, float] = {}
     for span in spans:
