@@ -134,12 +134,10 @@ def main(repeats: int) -> None:
         bodies, parameters = np.array(system.bodies), np.array(numbers)
         hand = system.compiled_loads(0.0, y)
         out = [np.zeros(40) for _ in range(4)]
-        todo = [
-            functools.partial(loop, kernels[k], L.ALL, CALLS, y, bodies, parameters, out[k]) for k in (0, 1)
-        ] + [
+        todo = [functools.partial(loop, kernels[k], L.ALL, CALLS, y, bodies, parameters, out[k]) for k in (0, 1)] + [
             functools.partial(loop, hand, part, CALLS, y, bodies, np.array(system.with_memory), out[k])
             for k, part in ((2, L.ALL), (3, L.COMMUTATOR))
-        ]  # fmt: skip
+        ]
         has = "commutator" in system.provides
         best = fastest(todo[: 3 + has], repeats)
         ns = [f"{1e9 * x / CALLS:.1f}" for x in best] + ["none"] * (not has)

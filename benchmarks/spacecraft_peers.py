@@ -230,8 +230,7 @@ def pointing() -> None:
             for method, step in (("mkrk:rk4", 0.5), ("mkrk:rk4", 0.1), ("s4_6", 0.5))}  # fmt: skip
     peer = basilisk({f"RK4, {step:g} s": lambda step=step: basilisk_pointing(step) for step in (0.1, 0.5)})
     parts = {"sigma": slice(0, 3), "rates, rad/s": slice(3, 6), "wheels, rad/s": slice(6, 9)}
-    table("pointing", runs, peer, ours("mkrk:cv8", 0.02, True), parts,
-          {"Basilisk RK4, 0.1 s": ours("mkrk:rk4", 0.1)})  # fmt: skip
+    table("pointing", runs, peer, ours("mkrk:cv8", 0.02, True), parts, {"Basilisk RK4, 0.1 s": ours("mkrk:rk4", 0.1)})
 
 
 def plain_wheels(step: float) -> Any:

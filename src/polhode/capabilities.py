@@ -104,7 +104,7 @@ CAPABILITIES: dict[str, Capability] = {
         "method {method} moves bodies through space only, but those of {system} turn; take 'mkrk:gauss6', or a "
         "splitting such as 'rkn6_14a'",
     ),
-}  # fmt: skip
+}
 """Every capability by its name, in the order in which they are asked for."""
 
 

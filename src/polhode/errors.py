@@ -312,7 +312,7 @@ def missing(error: ModuleNotFoundError) -> ModuleNotFoundError:
 
 def sections_of(
     function: Callable[..., Any], returned: str = "", refused: str = "Names the argument that is wrong."
-) -> str | None:  # fmt: skip
+) -> str | None:
     """The docstring of a function, with what it returns and raises where it says nothing else than its annotation."""
     text, returned = function.__doc__, returned or str(function.__annotations__.get("return"))
     returned = function.__qualname__.partition(".")[0] if returned == "Self" else returned

@@ -137,9 +137,7 @@ def empty(ax: Axes, words: str) -> None:
 
 def legend_below(picture: Picture, ax: Axes, columns: int) -> None:
     """One legend for all panels, below them."""
-    picture.legend(
-        *ax.get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False
-    )  # fmt: skip
+    picture.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False)
 
 
 def series_panel(

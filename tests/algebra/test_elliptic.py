@@ -268,7 +268,7 @@ def test_arguments_broadcast_and_scalars_stay_scalars():
         (lambda: elliptic.RF(1e-300, 1.0, 1.0), "below 1e-200"),
         (lambda: elliptic.E("a"), "mc must be real numbers"),
     ],
-)  # fmt: skip
+)
 def test_bad_input_is_told(call, words):
     with pytest.raises(InvalidInput, match=words):
         call()

@@ -115,9 +115,7 @@ def test_equinoctial_elements_mean_what_their_papers_say(I):
 
 
 @law
-@given(
-    st.floats(0.0, 0.99), st.floats(0.0, pi), st.floats(0.0, 6.28), st.floats(0.0, 6.28), st.floats(-3.14, 3.14)
-)  # fmt: skip
+@given(st.floats(0.0, 0.99), st.floats(0.0, pi), st.floats(0.0, 6.28), st.floats(0.0, 6.28), st.floats(-3.14, 3.14))
 def test_elements_there_and_back_searched(e, i, node, w, nu):
     r, v = orbits.state_from_classical(1.0, e, i, node, w, nu, 1.0)
     assert np.allclose(r, placed(1.0, e, i, node, w, nu, 1.0)[0], rtol=0, atol=1e-13 / (1 - e))

@@ -105,7 +105,7 @@ WRONG = {
     "a large mean anomaly": lambda of: orbits.eccentric_from_mean(of(1e13), of(0.1)),
     "mc below 0": lambda of: elliptic.sn(of(0.3), of(-0.1)),
     "u beyond 1e12": lambda of: elliptic.sn(of(1e13), of(0.1)),
-}  # fmt: skip
+}
 
 
 @each("case", WRONG)

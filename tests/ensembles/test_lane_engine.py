@@ -232,9 +232,8 @@ def test_steps_are_vector_instructions():
 
 @each(
     ("name", "label", "told"),
-    [("top", "taylor", "written for each system"),
-     ("opaque", "v2/mr", "no program")],
-)  # fmt: skip
+    [("top", "taylor", "written for each system"), ("opaque", "v2/mr", "no program")],
+)
 def test_what_has_no_lanes_says_why(name, label, told):
     found = lanes.engine_for(SYSTEMS[name](), method(label))
     assert isinstance(found, str)

@@ -82,7 +82,7 @@ def test_blocks_threads_and_order_change_no_bit(ensemble):
     threads = [
         threading.Thread(target=lambda part=part: [threaded.add(a, ensemble.isel(member=slice(a, b))) for a, b in part])
         for part in (cuts[::2], cuts[1::2])
-    ]  # fmt: skip
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -388,7 +388,7 @@ WRONG = {
     "the same for all": ([R.mean("time")], r"time is the same for all members"),
     "two keys": ([{"mean": "x", "std": "y"}], r"a reduction must have one key, such as mean"),
     "no times": ([R.crossings("status")], r"status does not depend on time and crosses no level"),
-}  # fmt: skip
+}
 
 
 @each("kind", WRONG)
@@ -407,7 +407,7 @@ def test_more_wrong_things(ensemble):
         (lambda: R.apply(ensemble.isel(member=0), {"energy": "mean"}), "ds must be a Dataset with the dim"),
         (lambda: running_of(ensemble, [(0, 2)]).add(2, block_of(0, 2, rows=3)), r"has shape \(3, 4\) in some members"),
         (lambda: Running({"energy": "mean"}, 2).add(1, block_of(0, 2)), "members 1 to 2 are added to an ensemble of 2"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(InvalidInput, match=sentence):
             call()
     for of, sentence in (

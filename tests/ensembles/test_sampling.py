@@ -297,7 +297,7 @@ WRONG = {
     "points": (lambda: S.uniform(0, 1).of([[0.1, 0.2]]), r"u must have shape \(n, 1\), but has shape \(1, 2\)"),
     "name": (lambda: members({"mass": [1.0]})["maas"], r"unknown quantity of the members 'maas'; did you mean 'mass'"),
     "range": (lambda: members({"mass": [1.0]}).rows(0, 2), r"members 0 to 2 are asked for, but there are 1"),
-}  # fmt: skip
+}
 
 
 @each("kind", WRONG)

@@ -187,7 +187,7 @@ HOSTILE = {
     "prior of 1e154": ({"prior": {"attitude": 1e154, "angular_velocity": 1}}, "prior of attitude is 1e.154"),
     "prior of two": ({"prior": {"attitude": np.triu(np.ones((3, 3))), "angular_velocity": 1}}, "no covariance"),
     "guess of 1e300": ({"angular_velocity": (1e300, 0, 0)}, "too large|overflow|would turn|units"),
-}  # fmt: skip
+}
 SPIN_OF_DATA = {"gyro": ([0.0, 0.5, 1.0], [SPIN, SPIN, SPIN])}
 
 

@@ -298,7 +298,7 @@ def test_what_is_of_no_body_is_refused(data, free, said):
         ({"a": {"wheel_momentum": (0.1, 0.0, 0.0)}}, "start has states of its own"),
         ({"position": np.zeros((2, 3)), "a": {"position": (1.0, 0.0, 0.0)}}, "start has position of all bodies and of"),
     ],
-)  # fmt: skip
+)
 def test_a_start_of_no_body_is_refused(start, said):
     with pytest.raises(InvalidInput) as refused:
         ph.fit(pair(), {"a.position": ([0.0, 1.0], np.zeros((2, 3)), 1.0)}, ["stiffness"], step=0.02, start=start)

@@ -373,7 +373,7 @@ def test_ptx_carried_out_gives_the_numbers_of_a_run(name, chosen, steps, t0):
     again = np.zeros_like(rows[-1:]), counts[-1:].copy(), np.zeros(1, np.int64), np.zeros(1, np.int64)
     AsOptimised(loop_of(bench))(
         1, *arguments[1:9], states[-1:].copy(), *arguments[10:14], np.zeros((1, len(device.CARRIED))), *again
-    )  # fmt: skip
+    )
     np.testing.assert_array_equal(rows[-1:], again[0])
 
 
@@ -428,7 +428,7 @@ def test_ptx_of_chosen_steps():
     bench.y[:] = states[0]
     status = bench.march_adaptive(
         100, 0, 0.05, samples, np.zeros(3), np.zeros(3), found, np.zeros(3, np.int64), shortest=1e-15
-    )  # fmt: skip
+    )
     assert status == L.OK
     assert difference(rows, found[None]) <= 100
     np.testing.assert_array_equal(rows[0, -1], y[0])

@@ -418,9 +418,7 @@ def test_newton_asks_for_the_full_jacobian_where_corrections_shrink_slowly():
         return quadratic_slope(x, full, data) if full else poor_slope(x, full, data)
 
     report = np.zeros(L.STEP_INFO)
-    status, x = solve.newton3(
-        quadratic, slope, (1.3, 1.0, 0.5), 1.0, inf, inf, False, True, (2.0, 3.0, 1.0), report
-    )  # fmt: skip
+    status, x = solve.newton3(quadratic, slope, (1.3, 1.0, 0.5), 1.0, inf, inf, False, True, (2.0, 3.0, 1.0), report)
     assert status == L.OK and asked == [False, False] + [True] * (len(asked) - 2)
     np.testing.assert_allclose(x, (2**0.5, 3 / 2**0.5, 1.0 - 4.5), rtol=1e-15)
 

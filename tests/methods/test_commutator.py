@@ -177,10 +177,9 @@ def fourth_order(system, free, y, h, steps, strength):
 
 ORDERS = {
     "top": (lambda: ph.heavy_top(TENSOR, (0.1, 0.2, 0.9), 3.0), lambda: ph.free_body(TENSOR)),
-    "gradient": (lambda: ph.systems.gravity_gradient((1.0, 1.5, 2.2), 2.0, 1.2),
-                 lambda: ph.free_body((1.0, 1.5, 2.2))),
+    "gradient": (lambda: ph.systems.gravity_gradient((1.0, 1.5, 2.2), 2.0, 1.2), lambda: ph.free_body((1.0, 1.5, 2.2))),
     "springs": (lambda: ph.particle(1.3, stiffness=(1, 2, 3), gravity=(0, 0.5, -2)), lambda: ph.particle(1.3)),
-}  # fmt: skip
+}
 
 
 @each("name", ORDERS)
@@ -193,9 +192,7 @@ def test_a_commutator_makes_a_step_of_order_4(name):
     end = exact_state(system, y, 0.0, 1.5)
     orders = {}
     for strength in (1.0, 0.0, -1.0):
-        errors = [
-            state_distance(fourth_order(system, free, y, 1.5 / n, n, strength), end, system) for n in (8, 16)
-        ]  # fmt: skip
+        errors = [state_distance(fourth_order(system, free, y, 1.5 / n, n, strength), end, system) for n in (8, 16)]
         orders[strength] = np.log2(errors[0] / errors[1])
     assert orders[1.0] == pytest.approx(4.0, abs=0.2)
     assert orders[0.0] == pytest.approx(2.0, abs=0.2) and orders[-1.0] == pytest.approx(2.0, abs=0.2)

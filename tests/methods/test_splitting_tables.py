@@ -454,7 +454,7 @@ BAD = {
     "c unannounced": (dict(stages=[FLOW, ("B", 1.0, 0.1)]), "it must say requires='gradient'"),
     "c in pre": (dict(pre=[("B", 1.0, 0.1)]), "it must say requires='gradient'"),
     "c missing": (dict(requires="gradient"), "has no coefficient c"),
-}  # fmt: skip
+}
 
 
 @each("case", BAD)

@@ -285,8 +285,7 @@ def pulse(t, position, velocity, parameters):
     return np.where((t > 1.0) & (t < 1.001), 1000.0, 0.0) * np.array([1.0, 0.0, 0.0])
 
 
-@each("steps", ({"steps": ph.Tolerance(1e-10), "t_end": 3.5}, {"step": 0.7, "steps": 5}),
-                         ids=["chosen", "equal"])  # fmt: skip
+@each("steps", ({"steps": ph.Tolerance(1e-10), "t_end": 3.5}, {"step": 0.7, "steps": 5}), ids=["chosen", "equal"])
 def test_sliding_stairs_and_short_pulses(steps):
     """Sliding against friction, from the left and from the right, under a load that grows by 1 every second."""
     for speed in (3.0, -3.0):

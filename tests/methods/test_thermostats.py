@@ -253,9 +253,9 @@ def sampled(name, h, steps, skip=150, kT=0.7, friction=1.0, every=1, N=BODIES, s
 
 
 @each(
-    ("name", "h", "factor"), [("baoab", 1.5, 1.0), ("baoab", 0.5, 1.0), ("aboba", 1.0, 1.0), ("obabo", 1.0, 4 / 3),
-                              ("obabo", 0.5, 16 / 15)],
-)  # fmt: skip
+    ("name", "h", "factor"),
+    [("baoab", 1.5, 1.0), ("baoab", 0.5, 1.0), ("aboba", 1.0, 1.0), ("obabo", 1.0, 4 / 3), ("obabo", 0.5, 16 / 15)],
+)
 def test_variance_in_a_harmonic_well(name, h, factor):
     """BAOAB has kT/k at any stable step; OBABO kT/k / (1 - (h w)^2/4), order 2 [leimkuhler2013]."""
     ds = sampled(name, h, 2500)

@@ -130,9 +130,7 @@ def dmv_rotation(order):
         a = [times(1 / total, row) for row in inverse]
         g = h * total
         squares = sum(a[i][j] * a[j][i] for i in range(3) for j in range(3))
-        at = {
-            "p": (1 - squares) / 2, "r": mp.det(mp.matrix(a)), "H": dot(m, transform(a, m)) / 2, "C": dot(m, m) / 2
-        }  # fmt: skip
+        at = {"p": (1 - squares) / 2, "r": mp.det(mp.matrix(a)), "H": dot(m, transform(a, m)) / 2, "C": dot(m, m) / 2}
 
         def value(polynomial):
             return mp.fsum(

@@ -247,9 +247,7 @@ def test_molecules_in_a_bath_show_its_energy(water):
 
 
 # ------------------------------------------------------------------ units
-@each(
-    "last, unit", [(100.0, "s"), (3000.0, "min"), (2e4, "h"), (1e6, "d"), (1e9, "yr")]
-)  # fmt: skip
+@each("last, unit", [(100.0, "s"), (3000.0, "min"), (2e4, "h"), (1e6, "d"), (1e9, "yr")])
 def test_clock(last, unit):
     ds = ph.integrate(
         ph.free_body((1, 2, 3)), "exact", step=last / 4, steps=4, angular_velocity=(1e-4, 0, 0), settings=SI

@@ -169,6 +169,6 @@ def test_what_cannot_be_drawn_is_refused_in_one_sentence(ensemble, tmp_path):
         (lambda: success(ensemble, passed=[True]), r"passed must have one entry for each of 600 members"),
         (lambda: success(ensemble, passed=ensemble.mass), r"passed must be True or False for each member; give a cond"),
         (lambda: success(ensemble.isel(member=slice(0))), "this ensemble has no members"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(InvalidInput, match=sentence):
             call()

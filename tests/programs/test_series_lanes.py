@@ -29,7 +29,7 @@ SYSTEMS = {
     "craft": lambda: ph.spacecraft(
         inertia=(3.0, 2.0, 1.5), mu=1.0, mass=2.0, forces=[ph.forces.zonal(radius=0.9, J2=1e-2)]
     ),
-}  # fmt: skip
+}
 
 
 @each("name", SYSTEMS)

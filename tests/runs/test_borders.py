@@ -175,7 +175,7 @@ LONG_NAMES = {
     "a method": lambda word: ph.methods.add_method(dataclasses.replace(ph.methods.METHODS["trapm"], name=word)),
     "a method string": lambda word: ph.integrate(ph.free_body([1.0, 2.0, 2.5]), f"mkrk/{word}", step=0.1, steps=1),
     "an option": lambda word: ph.methods.baoab(temperature=word),
-}  # fmt: skip
+}
 
 
 @each("what", LONG_NAMES)

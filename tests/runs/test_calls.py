@@ -64,7 +64,7 @@ STARTS = {
     "body": (ph.rigid_body(TENSOR, mass=3.0), {"angular_velocity": np.array([1.0, 2, 3]), "velocity": (1.0, 0.1, 7)}),
     "point": (ph.orbit(2.0), {"position": (1.1, 0, 0), "velocity": 0}),
     "momentum": (ph.particle(2.0), {"position": (1.1, 0, 0), "momentum": (0.1, 0.2, 0.3)}),
-}  # fmt: skip
+}
 
 
 @each("name", STARTS)
@@ -196,7 +196,7 @@ TWICE = {
     "time transformed": (lambda: ph.orbit(1.0), "reversible:v2", {"position": (1, 0, 0), "velocity": (0, 1.1, 0)}),
     "ground": (lambda: ph.orbit(1.0, surface=0.5), "v2", {"position": (1, 0, 0), "velocity": (0, 1.0, 0)}),
     "heat": (lambda: ph.free_body((1, 2, 3)), ph.methods.baoab(temperature=1.0, friction=1.0, seed=3), {}),
-}  # fmt: skip
+}
 
 
 @each("name", TWICE)

@@ -38,10 +38,10 @@ OLD_WORDS = {
     "integrate": lambda method, **words: ph.integrate(BODY, method, **SHORT, **SPIN, **words).attrs["method"],
     "prepare": lambda method, **words: ph.prepare(BODY, method, **SHORT, **words).dataset(SPIN).attrs["method"],
     "ensemble": lambda method, **words: ph.ensemble(BODY, method, members=2, **SHORT, **SPIN, **words).attrs["method"],
-    "gradient": lambda method, **words: ph.gradient(
-        lambda s: s.angular_velocity[2], BODY, method, **SHORT, **SPIN, **words
-    ) and method,
-}  # fmt: skip
+    "gradient": lambda method, **words: (
+        ph.gradient(lambda s: s.angular_velocity[2], BODY, method, **SHORT, **SPIN, **words) and method
+    ),
+}
 
 
 @pytest.mark.parametrize("door", OLD_WORDS)

@@ -224,9 +224,9 @@ def test_functions_with_other_numbers_in_them_are_others():
             "global": "def torque(t, q, omega, parameters):\n    return (0.0, 0.0, k)",
             "module": "def torque(t, q, omega, parameters):\n    return (0.0, 0.0, config.k)",
             "helper": "def helper():\n    return k\n\ndef torque(t, q, omega, parameters):\n"
-                      "    return (0.0, 0.0, helper())",
+            "    return (0.0, 0.0, helper())",
             "array": "def torque(t, q, omega, parameters):\n    return (0.0, 0.0, a[1])",
-        }[kind]  # fmt: skip
+        }[kind]
         if kind == "helper" and not jit.disabled():
             from numba import njit
 

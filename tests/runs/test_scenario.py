@@ -182,10 +182,10 @@ file = "a.txt"
         ":6: system.inertia.box.foo: unknown key; known here: mass, sides",
         ":7: system.weight: expected a number (got true)",
         ":10: initial.rotation_vector: attitude and rotation_vector are given; keep one of them",
-        ":12: run.step: expected a number (got \"0.1\")",
+        ':12: run.step: expected a number (got "0.1")',
         ":13: run.every: expected a whole number, 1 or more (got 0)",
         ":15: output.file: 'a.txt' must end in .nc (netCDF) or .zarr (Zarr folder)",
-    ]  # fmt: skip
+    ]
 
 
 # ------------------------------------------------------------------ meaning

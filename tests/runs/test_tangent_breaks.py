@@ -22,8 +22,7 @@ STATE = (0.6, 0.6, 0.6, 0.06, 0.06, 0.06)
 FIXED = {"step": 30.0, "steps": 40, "every": 5}
 SAMPLED = {"step": 30.0, "t_end": 1200.0, "t_eval": [0.0, 100.0, 403.0, 410.0, 777.0, 800.3, 905.0, 1200.0]}
 ECLIPSE = {"step": 30.0, "t_end": 6000.0, "t_eval": [0.0, 700.0, 900.0, 4000.0, 6000.0]}
-LIT = {"cylinder": {"direction": [-1.0, 0.2, 0.1]},
-       "cone": {"position": [-1.496e8, 1e7, 1e6], "sun_radius": 6.957e5}}  # fmt: skip
+LIT = {"cylinder": {"direction": [-1.0, 0.2, 0.1]}, "cone": {"position": [-1.496e8, 1e7, 1e6], "sun_radius": 6.957e5}}
 INERTIAL, RTN, VELOCITY = (0.01, 0.02, -0.005), (0.02, 0.01, -0.01), 0.02
 
 
@@ -87,8 +86,7 @@ METHOD = "mkrk:cv8"
 """Of which derivatives are compiled in a third of the time of those of a splitting."""
 
 
-@each(("method", "words"), crossed(["rkn6_14a", "aba10_6_4/kepler", "sp10", "mkrk:cv8"],
-                                                      [FIXED, SAMPLED]))  # fmt: skip
+@each(("method", "words"), crossed(["rkn6_14a", "aba10_6_4/kepler", "sp10", "mkrk:cv8"], [FIXED, SAMPLED]))
 def test_a_burn_and_an_impulse_are_differentiated(method, words):
     check(method, words, {"burn": True, "delta_v": RTN, "frame": "rtn"}, [BY_MU, BY_THRUST, BY_MASS], 3e-9)
 

@@ -158,9 +158,7 @@ def test_a_step_beyond_a_passage_is_named_with_one_that_does(system):
 
 
 def test_a_fall_from_rest_is_named():
-    told, _ = said(
-        lambda: ph.integrate(ph.orbit(1.0), "v2", step=0.01, t_end=2.0, position=(1, 0, 0), velocity=0)
-    )  # fmt: skip
+    told, _ = said(lambda: ph.integrate(ph.orbit(1.0), "v2", step=0.01, t_end=2.0, position=(1, 0, 0), velocity=0))
     assert told[0][0] is ph.errors.CoarseStepWarning and "the orbit falls into the centre" in told[0][1]
 
 

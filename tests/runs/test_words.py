@@ -232,7 +232,7 @@ def test_a_notebook_shows_the_dashboard():
         "part": (lambda: ph.systems.plate(aera=1.0), "unknown argument of plate 'aera'; did you mean 'area'"),
         "model": (lambda: ph.rigid_water(8, "SPC/E", box=2.0), "did you mean 'spc/e'"),
     }.values(),
-)  # fmt: skip
+)
 def test_near_misses_are_answered(call, told):
     with pytest.raises(ph.errors.InvalidInput) as refused:
         call()

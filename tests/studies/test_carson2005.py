@@ -35,7 +35,7 @@ from polhode_papers.carson2005 import (
     period,
     sunlight,
     thrust,
-)  # fmt: skip
+)
 from polhode_papers.carson2005.common import CIRCULAR, CONIC, ELLIPTIC, HEUN, MIDPOINT, RK4, RK45, SYMPLECTIC
 from polhode_papers.study import FAILS, HOLDS, PARTLY
 

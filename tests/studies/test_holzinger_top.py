@@ -32,7 +32,7 @@ from polhode_papers.holzinger2021 import (
     rivals,
     stability,
     top,
-)  # fmt: skip
+)
 from polhode_papers.study import FAILS, HOLDS, PARTLY
 
 STUDY = studies.study("holzinger2021")

@@ -44,7 +44,7 @@ def rate(g):
     def law(t, position, velocity, parameters, states):
         return (0.0, 0.0, 0.0), g(t, position, parameters)
 
-    system = ph.particle(force=law, states={"u": 0.0}, parameters=PARAMETERS, work=False)  # fmt: skip
+    system = ph.particle(force=law, states={"u": 0.0}, parameters=PARAMETERS, work=False)
     ds = _run(system, position=PLACE, velocity=SPEED)
     return ds.time[:-1], ds.position[:-1], ROWS_TELL["rate"](ds)
 

@@ -168,9 +168,9 @@ def test_what_a_run_switches_is_never_fixed():
         np.array(system.dynamics.graph.evaluate(system.dynamics.force, given | {f"p{switch.index}": flag}))
         for flag in (1.0, 0.0)
     )
-    attraction = np.array(ph.orbit(EARTH.mu).dynamics.graph.evaluate(
-        ph.orbit(EARTH.mu).dynamics.force, given | {"p0": EARTH.mu}
-    ))  # fmt: skip
+    attraction = np.array(
+        ph.orbit(EARTH.mu).dynamics.graph.evaluate(ph.orbit(EARTH.mu).dynamics.force, given | {"p0": EARTH.mu})
+    )
     assert np.allclose(off, attraction, rtol=1e-15, atol=0.0)
     assert np.linalg.norm(on - off) == pytest.approx(1e-3, rel=1e-9)
 

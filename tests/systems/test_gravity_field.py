@@ -233,7 +233,7 @@ TORN = {
     "line 14, has 20051301, which is no date": SMALL + "gfct 3 0 1e-7 0 0 0 20051301",
     "line 14, .*numbers that are not finite": SMALL + "gfct 3 0 1e-7 0 0 0 1e999",
     "line 14, is the change of a coefficient of degree 3 and order 0 before": SMALL + "trnd 3 0 1e-7 0 0 0",
-}  # fmt: skip
+}
 
 
 @each("said", TORN)

@@ -306,7 +306,7 @@ TWO = ph.gravitating_bodies(mass=[1.0, 1.0])
         (lambda: ph.initial.at_energy(molecules(2, mass=[1.0, np.inf]), {}, 1.0, 1, bodies=(1,)), "bodies has 1, but"),
         (lambda: ph.initial.at_energy(ph.particle(force=lambda t, r, v, p: r), {}, 1.0, 1), "state no potential"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_told(make, told):
     with pytest.raises(ph.errors.InvalidInput) as refused:
         make()

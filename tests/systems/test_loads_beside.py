@@ -294,7 +294,7 @@ HANDED = {
     "a state": {"torque": worn, "parameters": [0.2], "states": {"wear": 0.5}},
     "a sampled controller": {"torque": by_command, "parameters": [0.2, 0.5], **SAMPLED},
     "wheels": {"torque": damped, "parameters": [0.2], "wheels": ph.reaction_wheels(np.eye(3), 0.01)},
-}  # fmt: skip
+}
 
 
 @pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
@@ -322,8 +322,7 @@ def test_loads_stand_beside_what_a_user_hands_to_a_builder(name):
             inertia, h = TENSOR - 0.01 * np.eye(3), ds.wheel_momentum.values[0]
             spin = np.cross(w, inertia @ w + h)
         spun = 0.5 * sum(w[k] * turned(q, k) for k in range(3))
-        return np.concatenate([spun, np.linalg.solve(inertia, torque - spin),
-                               (w @ w, w @ w - wear)])  # fmt: skip
+        return np.concatenate([spun, np.linalg.solve(inertia, torque - spin), (w @ w, w @ w - wear)])
 
     def turned(q, k):
         """q times the unit k."""

@@ -120,8 +120,7 @@ def test_a_chain_moves_as_its_equations_say():
             F[i] += f
             F[i + 1] -= f
             T[i + 1] += R[i + 1].T @ np.cross(arm, -f)
-        dq = 0.5 * np.concatenate(
-            [-(q[:, 1:] * w).sum(axis=1)[:, None], q[:, :1] * w + np.cross(q[:, 1:], w)], axis=1)  # fmt: skip
+        dq = 0.5 * np.concatenate([-(q[:, 1:] * w).sum(axis=1)[:, None], q[:, :1] * w + np.cross(q[:, 1:], w)], axis=1)
         return np.concatenate([v.ravel(), (F / m).ravel(), dq.ravel(), ((T + np.cross(I * w, w)) / I).ravel()])
 
     given = start()

@@ -271,8 +271,7 @@ def test_a_state_may_be_called_omega():
 
     one = ph.rigid_body(MOMENTS, torque=spun, states={"omega": 2.0})
     two = ph.system(ph.body("a", inertia=MOMENTS, pinned=True), ph.loads.of(slowed).states(omega=2.0))
-    runs = [ph.integrate(system, "mkrk:cv8", step=0.05, t_end=1.0, angular_velocity=TUMBLE)
-            for system in (one, two)]  # fmt: skip
+    runs = [ph.integrate(system, "mkrk:cv8", step=0.05, t_end=1.0, angular_velocity=TUMBLE) for system in (one, two)]
     for ds in runs:
         np.testing.assert_allclose(ds["omega"], 2.0 * np.exp(-ds.time), rtol=1e-9)
         np.testing.assert_allclose(ds.angular_velocity, runs[0].angular_velocity, rtol=1e-12)

@@ -465,7 +465,7 @@ def refused():
             ph.system(a), step=1.0, steps=1, start={"a": {"place": (0, 0, 0)}}
         ),
         "hand it in again: spring=": lambda: ph.system(p={"kind": "body", "mass": 1.0}, spring={"stiffness": 1.0}),
-    }  # fmt: skip
+    }
 
 
 @each("said", refused())

@@ -241,9 +241,7 @@ def refused():
         "has no argument 'speed'": lambda: of(gust, speed=1.0),
         "takes no argument": lambda: of(lambda: 1.0),
         "is a plain Python function": lambda: of(np.sin),
-        "returns no numbers": lambda: ph.system(
-            a, ph.loads.of(push), surroundings={"first": of(lambda body: "calm")}
-        ),
+        "returns no numbers": lambda: ph.system(a, ph.loads.of(push), surroundings={"first": of(lambda body: "calm")}),
         "cannot be a part of a sum: it prints": lambda: ph.system(
             a, surroundings={"first": of(lambda body: [print("x"), 1.0][1])}
         ),
@@ -253,7 +251,7 @@ def refused():
         "which something else in a trajectory has": lambda: ph.system(
             a, ph.loads.of(lambda body, dipole_command: 0.0).states(dipole_command=0.0)
         ),
-    }  # fmt: skip
+    }
 
 
 @each("said", refused())

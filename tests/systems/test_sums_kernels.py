@@ -27,8 +27,7 @@ def craft(*loads, **around):
     return ph.system(ph.body("bus", 120.0, INERTIA), ph.loads.central(MU), *loads, surroundings=around)
 
 
-@each("how", [{"degree": 12}, {"degree": 12, "rotation": 0.0}, {"degree": 12, "order": 0},
-                                 {"degree": 2, "angle": 0.4}])  # fmt: skip
+@each("how", [{"degree": 12}, {"degree": 12, "rotation": 0.0}, {"degree": 12, "order": 0}, {"degree": 2, "angle": 0.4}])
 def test_harmonics_are_those_of_an_orbit(how):
     ours, built = (craft(ph.loads.harmonics("egm2008", **how)),
                    ph.orbit(MU, mass=120.0, forces=[ph.forces.gravity_field("egm2008", **how)]))  # fmt: skip

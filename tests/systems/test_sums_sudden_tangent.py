@@ -155,7 +155,7 @@ def test_each_bounce_of_the_second_body_is_differentiated(method):
         "momentum_z.1": lambda s: bounced(1.0, 0.5 + s / 2.0, 8.0),
         "impulse.delta_v.2": lambda s: bounced(1.0, 0.5, 8.0 + s),
         "weight.gravity": lambda s: bounced(1.0, 0.5, 8.0, 9.81 + s),
-    }  # fmt: skip
+    }
     for name, run in runs.items():
         found = column(ds, name, ["position_z.1", "momentum_z.1"])
         wanted = differences(run) * (1.0, 2.0)

@@ -238,9 +238,8 @@ REFUSED = {
     "'power'": lambda: wheels(mode="power"),
     "has the moment -": lambda: ph.rigid_body([1.0, 1.0, 1.0], wheels=ph.reaction_wheels([[0, 0, 1]], 2.0)),
     "wheels must be made by polhode.reaction_wheels": lambda: ph.rigid_body(INERTIA, wheels=3),
-    "wheels are those of one spacecraft": lambda: ph.spacecraft(
-        [INERTIA, INERTIA], MU, [1.0, 1.0], wheels=wheels()),
-}  # fmt: skip
+    "wheels are those of one spacecraft": lambda: ph.spacecraft([INERTIA, INERTIA], MU, [1.0, 1.0], wheels=wheels()),
+}
 
 
 @each("said", REFUSED)

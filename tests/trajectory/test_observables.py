@@ -490,7 +490,7 @@ NO_TRAJECTORIES = {
     "a constant of bodies": (lambda ds: ds.assign(coulomb=("body", np.ones(5))), "coulomb has the dimensions"),
     "masses of others": (lambda ds: ds.assign(mass=("site", [1.0])), "mass has the dimensions"),
     "sites of no name": (lambda ds: ds.assign(site_position=("axis", np.ones(3))), "site_position has the dimensions"),
-}  # fmt: skip
+}
 
 
 @each("case", NO_TRAJECTORIES)

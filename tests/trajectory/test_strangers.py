@@ -43,8 +43,7 @@ def shaped(path):
 
 def with_members(path):
     asking = path.with_name("asking.toml")
-    asking.write_text('problem = "krysl_fast_top"\n[run]\nstep = 0.01\nsteps = 2\n'
-                      f'[members]\ntable = "{path.name}"\n')  # fmt: skip
+    asking.write_text(f'problem = "krysl_fast_top"\n[run]\nstep = 0.01\nsteps = 2\n[members]\ntable = "{path.name}"\n')
     return ph.ensembles.ensemble_of(ph.runs.read_scenario(asking))
 
 

@@ -334,8 +334,7 @@ def test_gravitating_bodies_move_about_their_barycentre():
 
 def test_paths_between_rows_are_curves_or_are_not_drawn():
     def circle(step, steps):
-        ds = ph.integrate(ph.orbit(1.0), step=step, steps=steps, position=[1, 0, 0],
-                          velocity=[0, 1, 0])  # fmt: skip
+        ds = ph.integrate(ph.orbit(1.0), step=step, steps=steps, position=[1, 0, 0], velocity=[0, 1, 0])
         view = ph.view(ds)
         return view, numbers(view, view.scene["runs"][0]["orbit"]["path"])[:, 0]
 

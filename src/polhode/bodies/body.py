@@ -172,6 +172,5 @@ def bodies(
     >>> ph.system(three, ph.loads.gravitation(G=1.0)).N
     3
     """
-    first = body(f"{identifier(name, 'name of bodies')}0", mass, inertia, physical=physical, wheels=wheels,
-                 gyros=gyros)  # fmt: skip
+    first = body(f"{identifier(name, 'name of bodies')}0", mass, inertia, physical=physical, wheels=wheels, gyros=gyros)
     return [replace(first, name=f"{name}{k}") for k in range(whole(n, "n", least=1))]

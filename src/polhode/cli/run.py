@@ -204,9 +204,7 @@ def deliver(compute: Callable[[Display], Result], quiet: bool, no_picture: bool,
         _report(result.failed, facts, result)
 
 
-def _check(
-    files: Files, out: Path, output: Path | None, store: Path | None, picture: bool, overwrite: bool
-) -> None:  # fmt: skip
+def _check(files: Files, out: Path, output: Path | None, store: Path | None, picture: bool, overwrite: bool) -> None:
     """Refuse what a scenario may not write, or where it cannot be written, before anything is computed: only the words
     of the command are believed."""
     from polhode.trajectory.outputs import check_replaceable, check_within

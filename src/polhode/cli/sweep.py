@@ -33,11 +33,10 @@ def command(
     scheduler: str | None = option(
         "--scheduler", "Address of a Dask scheduler, tcp://HOST:8786; needs polhode[cluster]."
     ),
-    part: str | None = option(
-        "--part", "K/N: only the K-th of N parts, as in an array of jobs that share the store."
+    part: str | None = option("--part", "K/N: only the K-th of N parts, as in an array of jobs that share the store."),
+    member: int | None = option(
+        "--member", "Run only this member, and write its trajectory (-o).", type=click.IntRange(min=0)
     ),
-    member: int | None = option("--member", "Run only this member, and write its trajectory (-o).",
-                                type=click.IntRange(min=0)),
     output: Path | None = option("-o --output", "Trajectory of --member; default member-K.nc."),
     status: bool = option("--status", "Tell how far the sweep in the store SCENARIO is."),
     check: bool = option("--check", "Compare the numbers in the store SCENARIO with the digests in its marks."),
@@ -46,7 +45,7 @@ def command(
     as_json: bool = JSON,
     quiet: bool = QUIET,
     allow_code: bool = ALLOW_CODE,
-) -> None:  # fmt: skip
+) -> None:
     """Run SCENARIO, a TOML file with a table [sweep], for all the values that stand there.
 
     \b

@@ -178,9 +178,7 @@ class Device:
         kept = [_argument(one) for one in arguments]
         pointers = (c_void_p * len(kept))(*(ctypes.addressof(one) for one in kept))
         grid = (threads + block - 1) // block
-        self.ask(
-            "cuLaunchKernel", function, *map(c_uint, (grid, 1, 1, block, 1, 1, 0)), self.launches, pointers, None
-        )  # fmt: skip
+        self.ask("cuLaunchKernel", function, *map(c_uint, (grid, 1, 1, block, 1, 1, 0)), self.launches, pointers, None)
 
     def send(self, array: Any, to: Memory) -> None:
         """Copy an array to the device before the next launch."""

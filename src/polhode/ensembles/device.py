@@ -174,7 +174,7 @@ class DeviceEngine:
 
     def __init__(
         self, loop: device.Loop, limit: float, on: cuda.Device, ptx: str, chosen: Adaptive | None = None
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.loop, self.limit, self.device, self.chosen = loop, limit, on, chosen
         self.function = on.kernel(ptx, device.ENTRY)
         self.about = f"a thread for each member on {on.name}"

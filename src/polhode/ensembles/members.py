@@ -270,10 +270,8 @@ def _by_copies(first: System, systems: Mapping[int, System], varied: Varied, nam
     """The constants of all members where each number of a system is a constant or a copy of a varied one; else None."""
     some = list(systems)
     sources = {
-        (name, e): column
-        for name in names
-        for e, column in enumerate(varied.values[name].reshape(varied.count, -1).T)
-    }  # fmt: skip
+        (name, e): column for name in names for e, column in enumerate(varied.values[name].reshape(varied.count, -1).T)
+    }
     values = {source: column[some] for source, column in sources.items()}
 
     def spread(field: str) -> Any:
@@ -312,7 +310,7 @@ def _by_copies(first: System, systems: Mapping[int, System], varied: Varied, nam
         np.array_equal(moments[min(k, len(moments) - 1)], systems[k].moments)
         and np.array_equal(frames[min(k, len(frames) - 1)], systems[k].frames)
         for k in some
-    )  # fmt: skip
+    )
     if not same or (np.isfinite(moments) != np.isfinite(first.moments)).any():
         return None
     together = np.zeros((M, first.with_memory.size))
@@ -389,7 +387,7 @@ def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ..
     mass, moments, frames = (
         np.broadcast_to(a, (M, *a.shape[1:])).reshape(M * N, *a.shape[2:])
         for a in (constants.mass, constants.moments, constants.frames)
-    )  # fmt: skip
+    )
     turns = np.isfinite(moments)
     all_bodies = SimpleNamespace(
         N=M * N, alone=None, name=system.name, rotates=system.rotates, translates=system.translates, mass=mass,

@@ -286,8 +286,7 @@ def choice(values: ArrayLike, weights: ArrayLike | None = None) -> Distribution:
     def values_at(u: Array) -> Array:
         return np.asarray(given[np.minimum(np.searchsorted(bounds, u[0], "right"), last)])
 
-    return _made("choice", given.shape[1:], 1, values_at, values=given,
-                 weights=None if weights is None else shares)  # fmt: skip
+    return _made("choice", given.shape[1:], 1, values_at, values=given, weights=None if weights is None else shares)
 
 
 @answering

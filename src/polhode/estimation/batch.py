@@ -325,7 +325,7 @@ DEGREES = 180.0 / np.pi
 FACTORS = {
     "gyro": {DEGREES: ("degrees", "multiply it by pi / 180")},
     "length": {1e-3: ("km, the run in m", "multiply it by 1000"), 1e3: ("m, the run in km", "divide it by 1000")},
-}  # fmt: skip
+}
 LONG_GAP = 10.0
 """Gaps longer than this many of the usual intervals are noted."""
 BEYOND_NOISE = 100.0

@@ -210,7 +210,7 @@ def _of_bodies(ds: Any, name: str) -> list[Measurement]:
 
 def _of_table(
     columns: Mapping[str, Any], more: Mapping[str, Mapping[str, Any]], first: int | None
-) -> list[Measurement]:  # fmt: skip
+) -> list[Measurement]:
     """Measurements from arrays at common times. Rows without numbers are left out where ``first``, the number of the
     first row in messages, is given."""
     columns = dict(columns)
@@ -248,7 +248,7 @@ def _with_numbers(words: Mapping[str, Any], name: str, first: int) -> dict[str, 
     return {
         word: value[there] if word not in ("name", "kind") and np.ndim(value) and len(value) == n else value
         for word, value in ({**words, "values": values}).items()
-    }  # fmt: skip
+    }
 
 
 def _grouped(columns: Mapping[str, Any]) -> dict[str, Array]:

@@ -385,7 +385,7 @@ class Filter(Seen):
             "innovation_squared": (("time",), [row.squared for row in rows]),
             "innovation_count": (("time",), [row.count for row in rows]),
             "rejected": (("time",), [row.rejected for row in rows]),
-        }  # fmt: skip
+        }
         coordinates: dict[str, Any] = {"body": list(bodies.names_of(self.system))} if several else {}
         coordinates |= {"time": [row.time for row in rows], "axis": list(bodies.LETTERS),
                        "quaternion": ["w", *bodies.LETTERS], "row": names, "row_": names}  # fmt: skip

@@ -72,9 +72,7 @@ def directions(J: Array, reach: Array, noise: float = 1.0) -> Directions:
     return Directions(scale, Vt[:rank].T, sizes[:rank], Vt[rank:].T)
 
 
-def unobservable(
-    found: Directions, free: Sequence[Quantity], values: Mapping[str, Any]
-) -> tuple[Unobservable, ...]:  # fmt: skip
+def unobservable(found: Directions, free: Sequence[Quantity], values: Mapping[str, Any]) -> tuple[Unobservable, ...]:
     """The directions that nothing was measured of, each with as few quantities in it as can be."""
     if not found.null.size:
         return ()

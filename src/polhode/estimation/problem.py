@@ -150,7 +150,7 @@ class Seen:
 
     def linear(
         self, one: Measurement, rows: Sequence[Rows], index: Indices, transition: Array, values: Mapping[str, Array]
-    ) -> tuple[Array, Array]:  # fmt: skip
+    ) -> tuple[Array, Array]:
         """Residual (n, r) of a measurement, and the derivative (n, r, k) of what is predicted, from that of the state
         (times, rows, k), and from what does not come from the motion: biases, the inertia of a gyro."""
         residual, parts = residual_among(one, self.of[one.name], rows, index)
@@ -197,9 +197,7 @@ class Problem(Seen):
         by_mass, by_inertia = self.heft_by(system, x)
         return Point(system, start, values, self._inputs(x, system, start, by_mass, by_inertia), by_mass, by_inertia)
 
-    def _inputs(
-        self, x: Array, system: System, start: Mapping[str, Any], by_mass: Array, by_inertia: Array
-    ) -> Array:  # fmt: skip
+    def _inputs(self, x: Array, system: System, start: Mapping[str, Any], by_mass: Array, by_inertia: Array) -> Array:
         D = len(self.rows)
         inputs = np.zeros((D + len(self.columns), len(x)))
         at_block = {(one.name, one.body): slice(3 * k, 3 * k + 3) for k, one in enumerate(self.blocks)}

@@ -129,9 +129,7 @@ def quantities(
     return found
 
 
-def _quantity(
-    system: System, name: str, guess: Mapping[str, Any], measurements: Sequence[Measurement]
-) -> Quantity:  # fmt: skip
+def _quantity(system: System, name: str, guess: Mapping[str, Any], measurements: Sequence[Measurement]) -> Quantity:
     biased = {f"{one.name}.bias": one for one in measurements if KINDS[one.kind].bias}
     if (found := body_and_word(system, name)) is not None:
         body, word = found

@@ -352,7 +352,7 @@ class Joined:
 
     def __init__(
         self, problem: Problem, pieces: list[Arc], x: Array, states: list[dict[str, Array]], tightness: float
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.problem, self.pieces, self.x, self.states, self.tightness = problem, pieces, x, states, tightness
         self.n, self.D = len(x), len(problem.rows)
         self.total = self.n + self.D * (len(pieces) - 1)

@@ -76,10 +76,7 @@ def numerators(a, r, w, c):
     z, v = aa * c, r * c
     s3 = v - 3 * z - 2 * w
     g3 = (r - 3 * aa) * w - 2 * a * z
-    s5 = (
-        (2 * v - 5 * z) * v + 5 * z * z
-        + w * ((6 * a - 2) * v + (10 - 10 * a) * z + w * (2 - r - 2 * a + 3 * aa))
-    )  # fmt: skip
+    s5 = (2 * v - 5 * z) * v + 5 * z * z + w * ((6 * a - 2) * v + (10 - 10 * a) * z + w * (2 - r - 2 * a + 3 * aa))
     g5 = 2 * a * z * z + w * (5 * aa * z - r * v + w * ((15 * a - 5) * aa - (1 + 7 * a) * r))
     s7 = (
         ((17 * v - 42 * z) * v + 35 * z * z) * v - 14 * z * z * z

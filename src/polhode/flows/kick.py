@@ -319,7 +319,7 @@ def impulse(t, h, g, s, rules, p):
         one = p.step_info[L.VELOCITY_DEPENDENT] == 2.0
         status = collocated(
             part & ~(L.ALL & ~L.MOVING) if split else part, t, h, g, 1 if one else s, rules if one else rules + 2, p
-        )  # fmt: skip
+        )
         if not split and not one:
             p.step_info[L.LOADED] = 0.0
         if status != L.OK:

@@ -61,8 +61,7 @@ class States:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise InvalidInput(f"an objective is given no {name}; its states have "
-                           f"{', '.join(self.__dict__)}")  # fmt: skip
+        raise InvalidInput(f"an objective is given no {name}; its states have {', '.join(self.__dict__)}")
 
 
 class Rows:

@@ -381,9 +381,9 @@ class Calls(Arithmetic):
         if it is np.cross and len(x) == 2:
             (a, b, c), (d, e, f) = (self.row(v).parts for v in x)
             pairs = ((b, f, c, e), (c, d, a, f), (a, e, b, d))
-            return Row([
-                self.binary("Sub", self.binary("Mult", p, q), self.binary("Mult", r, s)) for p, q, r, s in pairs
-            ])  # fmt: skip
+            return Row(
+                [self.binary("Sub", self.binary("Mult", p, q), self.binary("Mult", r, s)) for p, q, r, s in pairs]
+            )
         if it is np.dot and len(x) == 2:
             return self.row_by_row("MatMult", *x)
         if it is np.linalg.norm and len(x) == 1:

@@ -425,9 +425,7 @@ class Loop(NamedTuple):
         if self.dense is not None:
             bound["dense"] = self.dense
         loop = jit.helper(jit.bind(drive.march_adaptive, **bound))
-        return jit.bind(
-            adapt_member, adapted=loop, controller_memory=_local(f8, L.CONTROLLER_STATE), **common
-        )  # fmt: skip
+        return jit.bind(adapt_member, adapted=loop, controller_memory=_local(f8, L.CONTROLLER_STATE), **common)
 
 
 NUMBERS, INTEGERS = types.CPointer(f8), types.CPointer(i8)

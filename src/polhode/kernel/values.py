@@ -422,9 +422,7 @@ class Arithmetic:
         builder = self.builder
         zero, one = Constant(I, 0), Constant(I, 1)
         r = builder.srem(a, b)
-        differ = builder.and_(
-            builder.icmp_signed("!=", r, zero), builder.icmp_signed("<", builder.xor(b, r), zero)
-        )  # fmt: skip
+        differ = builder.and_(builder.icmp_signed("!=", r, zero), builder.icmp_signed("<", builder.xor(b, r), zero))
         if remainder:
             return builder.select(differ, builder.add(r, b), r)
         q = builder.sdiv(a, b)

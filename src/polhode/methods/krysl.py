@@ -145,9 +145,7 @@ def swc1_slope(x, d):
     v = rotate_inverse(e, d.m)
     # exp(-psi/2) (exp(-psi/2) m + h T), by two turns of psi/2 each
     inner = turned_jacobian(v, half, 0.25 * d.h, d.j)
-    outer = turned_jacobian(
-        rotate_inverse(e, axpy(d.h, get3(d.p.load, L.LOAD * d.i + 3), v)), half, 0.25 * d.h, d.j
-    )  # fmt: skip
+    outer = turned_jacobian(rotate_inverse(e, axpy(d.h, get3(d.p.load, L.LOAD * d.i + 3), v)), half, 0.25 * d.h, d.j)
     return matrix_sum(1.0, turned_back(e, matrix_sum(-1.0, UNIT, inner)), outer)
 
 

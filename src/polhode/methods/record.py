@@ -412,7 +412,7 @@ class Method:
             np.array_equal(a.coefficients, b.coefficients)
             and np.array_equal(a.int_coefficients, b.int_coefficients)
             and a.step.__qualname__ == b.step.__qualname__
-        )  # fmt: skip
+        )
 
     def resolve_options(self, words: Iterable[str] = (), /, **chosen: object) -> dict[str, str]:
         """Values of all options, from the words after colons and from keywords; defaults for the rest.

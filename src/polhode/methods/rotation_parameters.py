@@ -233,7 +233,7 @@ ACCESS = {3: (get3, put3), 4: (get4, put4), 9: (get9, put9)}
 FIELDS = {
     name: helper(bind(local_field, rotation_map=rotation_map, tangent=tangent))
     for name, (rotation_map, tangent, *_) in MAPS.items()
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,23 +274,19 @@ MODIFIED = Chart(
         "tracked": _bound(of_quaternion, kernel=charts.modified_unswitched, meaning=charts.modified_attitude),
     },
 )  # fmt: skip
-VECTOR_AS_PRINTED = replace(
-    VECTOR, branches={"tracked": _bound(of_turn, kernel=printed_charts.compose_as_printed)}
-)  # fmt: skip
+VECTOR_AS_PRINTED = replace(VECTOR, branches={"tracked": _bound(of_turn, kernel=printed_charts.compose_as_printed)})
 VECTOR_BCH = replace(
     VECTOR, coordinates=_bound(of_numbers, kernel=so3.log_quaternion),
     branches={"principal": _bound(of_turn, kernel=printed_charts.compose_bch)},
 )  # fmt: skip
 ANGLES_AS_PRINTED = replace(
     ANGLES, branches={"principal": _bound(of_increment, kernel=printed_charts.euler_as_printed)}
-)  # fmt: skip
+)
 MATRIX = Chart(
     "rotation_matrix", 9, _bound(of_numbers, kernel=from_matrix), _bound(of_numbers, kernel=to_matrix),
     {"": matrix_turned},
 )  # fmt: skip
-QUATERNION = Chart(
-    "quaternion", 4, same, same, {"renormalised": quaternion_renormalised, "free": quaternion_turned}
-)  # fmt: skip
+QUATERNION = Chart("quaternion", 4, same, same, {"renormalised": quaternion_renormalised, "free": quaternion_turned})
 
 
 @cache
@@ -567,14 +563,12 @@ def promised_of_rates(rates: Rates, tableau: str) -> Promises:
 
 
 SWITCHING = Chart("switching_euler_angles", 4, switching_attitude, switching_of, {})
-VECTOR_RATES = Rates(
-    VECTOR, {"regularised": (vector_rates, as_it_is), "printed": (vector_rates_as_printed, as_it_is)}
-)  # fmt: skip
+VECTOR_RATES = Rates(VECTOR, {"regularised": (vector_rates, as_it_is), "printed": (vector_rates_as_printed, as_it_is)})
 ANGLE_RATES = Rates(ANGLES, {"printed": (angle_rates, as_it_is), "regularised": (angle_rates_damped, as_it_is)})
 SWITCHING_RATES = Rates(SWITCHING, {"printed": (angle_rates, as_it_is)}, switches=True)
 QUATERNION_RATES = Rates(
     QUATERNION, {"renormalised": (quaternion_rates, normalize), "free": (quaternion_rates, as_it_is)}
-)  # fmt: skip
+)
 
 
 # ------------------------------------------------------------------ the rows
@@ -630,5 +624,5 @@ ROWS = (
     row_of_rates("euler_direct", ANGLE_RATES, "rates of Euler angles: singular at the middle angle's ends"),
     row_of_rates("euler_switching", SWITCHING_RATES, "rates of Euler angles of two sequences in turn", "singla2005"),
     row_of_rates("quaternion_rk", QUATERNION_RATES, "rates of the quaternion, as four numbers"),
-)  # fmt: skip
+)
 """Coordinates composed with rotations, then with published updates; then coordinates whose rates are integrated."""

@@ -71,9 +71,7 @@ def usable_rows(ds: xr.Dataset) -> tuple[Array, list[str]]:
     return times, notes
 
 
-def frames_of(
-    ds: xr.Dataset, seconds: float | None, fps: int, speed: float | None, most: int
-) -> Frames:  # fmt: skip
+def frames_of(ds: xr.Dataset, seconds: float | None, fps: int, speed: float | None, most: int) -> Frames:
     """Choose the frames of a film."""
     times, notes = usable_rows(ds)
     span = abs(times[-1] - times[0])
@@ -93,7 +91,7 @@ def frames_of(
                     f"the film shows the run up to t = {times[0] + np.sign(times[-1] - times[0]) * shown:.4g}: all of "
                     f"it would turn the body by {np.degrees(rate * span / (length * fps)):,.0f} degrees from frame to "
                     "frame; a speed of your own shows more of it"
-                )  # fmt: skip
+                )
     count = max(2, ceil(length * fps - 1e-9))
     if count > most:
         raise InvalidInput(f"that film has {count:,} frames; at most {most:,} are drawn: take fewer seconds or a "
@@ -112,7 +110,7 @@ def frames_of(
             notes.append(
                 f"rows are coarse: the body turns by up to {np.degrees(float(within.max())):,.0f} degrees from one to "
                 "the next, and a frame shows the nearest row; record more rows to see the motion between them"
-            )  # fmt: skip
+            )
         elif speed is not None:
             each = float(np.quantile(turns / np.abs(np.diff(times)), 0.9)) * shown / count
             if each > np.pi / 2:

@@ -162,7 +162,7 @@ def _panels(ds: xr.Dataset, name: str) -> list[tuple[str, Array, list[float], li
     return [
         (_label(" ".join([name, *part]), units), flat[:, :, k], levels, words)
         for k, part in enumerate(_components(rest, rest.dims[1:]))
-    ]  # fmt: skip
+    ]
 
 
 def _rows(ds: xr.Dataset) -> Indices:

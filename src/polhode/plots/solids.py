@@ -132,7 +132,7 @@ def ellipsoid(axes: ArrayLike, frame: Array | None = None, around: int = 24, alo
     u, v = np.linspace(0.0, 2.0 * np.pi, around + 1), np.linspace(0.0, np.pi, along + 1)
     grid = np.stack(
         [np.outer(np.cos(u), np.sin(v)), np.outer(np.sin(u), np.sin(v)), np.outer(np.ones_like(u), np.cos(v))], axis=-1
-    ) * np.asarray(axes, dtype=float)  # fmt: skip
+    ) * np.asarray(axes, dtype=float)
     faces, colours = [], []
     for i in range(around):
         for j in range(along):

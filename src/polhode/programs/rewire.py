@@ -217,8 +217,8 @@ CHANGING = {
     list: "append extend insert pop remove clear sort reverse __setitem__ __delitem__ __iadd__ __imul__",
     dict: "pop popitem clear update setdefault __setitem__ __delitem__ __ior__",
     set: "add discard pop remove clear update intersection_update difference_update symmetric_difference_update "
-         "__iand__ __ior__ __isub__ __ixor__",
-}  # fmt: skip
+    "__iand__ __ior__ __isub__ __ixor__",
+}
 FIXED: dict[type, Any] = {
     kind: type(f"Fixed_{kind.__name__}", (kind,), dict.fromkeys(names.split(), _refused))
     for kind, names in CHANGING.items()

@@ -182,9 +182,7 @@ def free_motion(
         times = times - number(momentum.time, "time", "s")
         momentum, attitude = _of_state(momentum, moments, frames)
     m, q = momenta_of(momentum), attitudes_of(attitude)
-    leading = leading_axes(
-        inertia=moments.shape[:-1], momentum=m.shape[:-1], t=times.shape, attitude=q.shape[:-1]
-    )  # fmt: skip
+    leading = leading_axes(inertia=moments.shape[:-1], momentum=m.shape[:-1], t=times.shape, attitude=q.shape[:-1])
     room_for(prod(leading) * (slots.BODY + slots.CONSTANTS), "the arguments together")
     moments, m = solid(moments, to_principal(frames, m))
     unit = power_of_two(moments)  # of inertia and momentum together: subnormal moments have no inverses

@@ -87,9 +87,7 @@ def _orbit(moments: Array, m: Array) -> _Orbit:
     force, weight = power_of_two(m), power_of_two(moments.min(axis=-1, keepdims=True))
     I, m = (np.take_along_axis(a, order, axis=-1) for a in (moments * weight, m * force))
     j = 1.0 / I
-    low, high, p = (
-        (I[..., b] - I[..., a]) * j[..., a] * j[..., b] for a, b in ((0, 1), (1, 2), (0, 2))
-    )  # fmt: skip
+    low, high, p = ((I[..., b] - I[..., a]) * j[..., a] * j[..., b] for a, b in ((0, 1), (1, 2), (0, 2)))
     L = low * m[..., 0] ** 2 - high * m[..., 2] ** 2
     third = ~(L > 0.0)
     r, w = np.where(third, high, low), np.where(third, low, high)

@@ -97,8 +97,7 @@ def in_units_of(own: str, units: Any, given: Mapping[str, Any], name: str) -> tu
         return units, dict(given)
     own = own or ("SI" if units == "consistent" else units)
     if own not in GIVEN_IN:
-        raise InvalidInput(f"{name} is in units of its own, which a quantity cannot be turned into; give plain "
-                           "numbers")  # fmt: skip
+        raise InvalidInput(f"{name} is in units of its own, which a quantity cannot be turned into; give plain numbers")
     of = GIVEN_IN[own]
     plain = {word: in_unit(value, of.get(word.removesuffix("_space"), of["time"]), word)
              for word, value in given.items()}  # fmt: skip
@@ -397,7 +396,7 @@ def usual_method(system: System, given: Mapping[str, Any], kept: Mapping[str, An
 
 def with_options(
     method: Any, system: Any, given: Mapping[str, Any], caller: str, arguments: Iterable[str] = ARGUMENTS
-) -> Any:  # fmt: skip
+) -> Any:
     """The method with options that stand among the words of a call, as they did before, which is said."""
     options = {name: value for name, value in given.items() if name not in arguments}
     if not options:

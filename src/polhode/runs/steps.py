@@ -152,9 +152,7 @@ def _counted(given: Any) -> int | None:
     return steps
 
 
-def span(
-    step: Any, t_end: Any, steps: Any, t0: Any, kind: type[FixedStep] = FixedStep
-) -> tuple[FixedStep, float]:  # fmt: skip
+def span(step: Any, t_end: Any, steps: Any, t0: Any, kind: type[FixedStep] = FixedStep) -> tuple[FixedStep, float]:
     """The steps of one size, and the start time, from what the user gave; each of them is checked here, once."""
     made, start = kind(step, steps), number(t0, "time")
     if (t_end is None) == (steps is None):

@@ -123,9 +123,7 @@ def _read(file: Path, source: str, digest: str, epoch: float | None) -> GravityF
         return _field(enumerate(rows, 1), file, source, digest, epoch)
 
 
-def _field(
-    lines: Iterator[tuple[int, str]], file: Path, source: str, digest: str, epoch: float | None
-) -> GravityField:  # fmt: skip
+def _field(lines: Iterator[tuple[int, str]], file: Path, source: str, digest: str, epoch: float | None) -> GravityField:
     head = _head(lines, file.name)
     mu = _number(head.get("earth_gravity_constant") or head.get("gravity_constant"), "gravity_constant", file.name)
     radius = _number(head.get("radius"), "radius", file.name)

@@ -501,10 +501,9 @@ def _rising_and_falling(label: str, direction: Any) -> tuple[str, str]:
     return label if direction >= 0 else "", label if direction <= 0 else ""
 
 
-EVENTS: Registry[Callable[..., Event]] = Registry({
-    build.__name__: build
-    for build in (apsis, node, altitude, eclipse, user, closest_approach, distance, transit)
-})  # fmt: skip
+EVENTS: Registry[Callable[..., Event]] = Registry(
+    {build.__name__: build for build in (apsis, node, altitude, eclipse, user, closest_approach, distance, transit)}
+)
 """Every kind of event by the name of the function that makes it."""
 SHORT: dict[str, Callable[[], Event]] = {
     "apsis": apsis, "periapsis": lambda: apsis("periapsis"), "apoapsis": lambda: apsis("apoapsis"),

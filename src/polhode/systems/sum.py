@@ -167,9 +167,9 @@ def parts_of(parts: Sequence[Body | Load | Surrounding], taken: Collection[str] 
     arguments = {one.name: {"kind": "body", **one.arguments} for one in bodies}
     for act in acting:
         record = {} if act.kind else {"function": record_of(act.function)}
-        arguments[act.name] = record | act.arguments | {
-            word: event.arguments for word, event in events_of_load(act).items()
-        }  # fmt: skip
+        arguments[act.name] = (
+            record | act.arguments | {word: event.arguments for word, event in events_of_load(act).items()}
+        )
     states = states_of(starts, {name for load in loads if load.kind for name in load.starts})
     return Parts(bodies, loads, around, states, functions, arguments)
 
@@ -393,8 +393,7 @@ def sum_of(
     known, nearby = {name for name, _ in states.sizes}, {one.name for one in around}
     for load in loads:
         central = any(load is one for one in centres)
-        tables = {key: one for key, one in load.parameters.items()
-                  if isinstance(one, Table) or key == HANDED}  # fmt: skip
+        tables = {key: one for key, one in load.parameters.items() if isinstance(one, Table) or key == HANDED}
         plainly = {key: one for key, one in load.parameters.items() if key not in tables} if tables else load.parameters
         late += [(key == HANDED, len(one), len(summands), key, one) for key, one in tables.items()]
         places, more = places_of(plainly, 0 if central else len(numbers))

@@ -98,10 +98,8 @@ def check_netcdf(path: Path) -> None:
         if _of(file, [(0, recorded["size"])]) == recorded["sha256"]:
             return
         wrong = [
-            f"variable {name!r}"
-            for name, one in recorded["variables"].items()
-            if _of(file, one["at"]) != one["sha256"]
-        ]  # fmt: skip
+            f"variable {name!r}" for name, one in recorded["variables"].items() if _of(file, one["at"]) != one["sha256"]
+        ]
     raise torn(path, wrong or ["its attributes, or where its variables are"])
 
 

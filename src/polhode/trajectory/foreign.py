@@ -207,7 +207,7 @@ def check_folder(path: Path, whole: bool = True) -> None:
 
 def check_zarr(
     path: Path, whole: bool = True, only: Collection[str] | None = None, damaged: set[int] | None = None
-) -> None:  # fmt: skip
+) -> None:
     """Refuse a Zarr folder with contents that polhode never writes."""
     memory = _Memory(path)
     root = _node(path)
@@ -240,7 +240,7 @@ def _node(folder: Path) -> dict[str, Any]:
 
 def _check_array(
     path: Path, folder: Path, node: dict[str, Any], memory: _Memory, whole: bool, damaged: set[int] | None
-) -> None:  # fmt: skip
+) -> None:
     what = f"variable {folder.name!r}"
     codecs, chunk = _check_header(path, what, node, memory, whole)
     for part, _, files in os.walk(folder):
@@ -258,7 +258,7 @@ def _check_array(
 
 def _check_header(
     path: Path, what: str, node: dict[str, Any], memory: _Memory, whole: bool
-) -> tuple[list[str], int | None]:  # fmt: skip
+) -> tuple[list[str], int | None]:
     """Check what an array says of itself; its codecs, and the bytes of a chunk if it holds numbers."""
     kind = node["data_type"]
     if kind != "string" and kind not in NUMBERS:

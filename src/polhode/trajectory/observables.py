@@ -604,16 +604,14 @@ def _length(ds: xr.Dataset) -> str:
 
 def _with_error(
     name: str, dim: str, found: Sequence[Array], meaning: str, units: str, the: str = "the "
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """The variables of a mean and its standard error, the first two that are ``found``."""
     told = {name: meaning, f"{name}_error": f"standard error of {the}{meaning}"}
     return {key: (dim, values, {"long_name": words, "units": units})
             for (key, words), values in zip(told.items(), found, strict=False)}  # fmt: skip
 
 
-def _by_radius(
-    ds: xr.Dataset, variables: dict[str, Any], count: Array | None, r: Array, position: Array
-) -> xr.Dataset:  # fmt: skip
+def _by_radius(ds: xr.Dataset, variables: dict[str, Any], count: Array | None, r: Array, position: Array) -> xr.Dataset:
     """Variables by distance, and how many pairs there were."""
     if count is not None:
         variables["count"] = ("r", count, {"long_name": "pairs in a row", "units": "1"})

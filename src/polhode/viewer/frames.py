@@ -23,9 +23,7 @@ FEWEST = 50
 """Frames that many bodies have in any case."""
 
 
-def chosen(
-    ds: xr.Dataset, most: int, span: tuple[float, float] | None
-) -> tuple[Indices, list[tuple[str, str]]]:  # fmt: skip
+def chosen(ds: xr.Dataset, most: int, span: tuple[float, float] | None) -> tuple[Indices, list[tuple[str, str]]]:
     """The rows to show, by their numbers in order of increasing time, and what has to be said of the choice."""
     rows, times, facts = ordered(ds)
     whole = times

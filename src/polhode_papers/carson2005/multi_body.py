@@ -121,7 +121,7 @@ def conserved(data: xr.Dataset) -> Finding:
 def with_the_order(data: xr.Dataset) -> Finding:
     measured = {k: common.order_of(of_scheme(data.steps, k), of_scheme(data.error, k)) for k in ORDERS}
     parts = {k: common.keeps(measured[k], p) for k, p in ORDERS.items()}
-    return Finding(parts, {"orders of the largest error of the energy": measured})  # fmt: skip
+    return Finding(parts, {"orders of the largest error of the energy": measured})
 
 
 def of_scheme(data: xr.DataArray, label: str) -> Any:
@@ -130,8 +130,7 @@ def of_scheme(data: xr.DataArray, label: str) -> Any:
 
 def alone(data: xr.Dataset) -> Finding:
     change = float(np.ptp(data.own.values) / abs(float(data.own[0])))
-    return Finding({"range of the spacecraft's own, relative": at_least(change, 0.01)},
-                   {"range": change})  # fmt: skip
+    return Finding({"range of the spacecraft's own, relative": at_least(change, 0.01)}, {"range": change})
 
 
 def not_with_drag(data: xr.Dataset) -> Finding:

@@ -26,9 +26,7 @@ from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 I3, CENTRE, WEIGHT = 0.6, (0.8, 0.0, 0.6), 0.3
 """I = 1; the centre of mass is off the symmetry axis, so that no momentum of an angle is conserved."""
-START: dict[str, Any] = {
-    "attitude": ph.rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)
-}  # fmt: skip
+START: dict[str, Any] = {"attitude": ph.rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)}
 STEP = 0.1
 LIMITS = (0.72, charts.LIMIT, 0.9)
 COUNTS = (1, 10, 100, 1000)

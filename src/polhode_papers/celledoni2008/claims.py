@@ -19,9 +19,7 @@ from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 
 INERTIA = (1.0, 1.5, 2.2)
 FREE, TOP = ph.free_body(INERTIA), ph.heavy_top(INERTIA, (0.1, 0.2, 0.9), 1.0)
-START: dict[str, Any] = {
-    "attitude": ph.rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)
-}  # fmt: skip
+START: dict[str, Any] = {"attitude": ph.rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)}
 STEPS = (0.3, 0.6, 1.2)
 AT = 0.6  # step of the one-step measurements
 FLOWS = {
@@ -404,8 +402,7 @@ def preprocessed_orders(data: xr.Dataset) -> Finding:
 def members(data: xr.Dataset) -> Finding:
     """Judge whether all quaternions of the family describe the same motion."""
     measured = {f"c3 = {float(c3):.3g}": float(x) for c3, x in zip(data.c3, data.family_error, strict=True)}
-    return Finding({"error of a step": criteria.every(measured, lambda x: criteria.at_most(x, EACH))},
-                   {"step": AT})  # fmt: skip
+    return Finding({"error of a step": criteria.every(measured, lambda x: criteria.at_most(x, EACH))}, {"step": AT})
 
 
 FIGURE = Figure("claims", "sections 3 and 4, appendix C: what is kept, orders", compute, draw, (

@@ -68,7 +68,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             f"energy is off by more than {spheres.LOST:g} for each body",
             "time": "steps times the time of one, the best of some rounds in which all methods take turns",
         },
-    )  # fmt: skip
+    )
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:

@@ -36,7 +36,7 @@ RESOLUTION = (
 
 def compute(
     updates: Mapping[str, Update], quaternion: Callable[[Any], Any], quick: bool, report_progress: Reporter
-) -> xr.Dataset:  # fmt: skip
+) -> xr.Dataset:
     """Counts of every update, and the median of its attitude errors (rad)."""
     random = np.random.default_rng(2021)
     old, turn = random.uniform(-1.2, 1.2, (SAMPLE, 3)), SIZE * random.normal(size=(SAMPLE, 3))

@@ -54,7 +54,7 @@ IDENTITIES: dict[str, tuple[tuple[tuple[str, float], ...], tuple[tuple[str, floa
     "BE = MKRK backward Euler": (((BEM, 1),), (("mkrk:backward_euler", 1),)),
     "TRAPM = MKRK trapezoid": ((("trapm", 1),), (("mkrk:trapezoid", 1),)),
     "SWC1 = BBTRAP": ((("swc1", 1),), (("bbtrap", 1),)),
-}  # fmt: skip
+}
 """Pairs of step sequences (method, fraction of h); whether both are the same map is measured."""
 
 

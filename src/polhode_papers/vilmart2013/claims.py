@@ -190,9 +190,9 @@ def form(change: Callable[[Any, Any], Any]) -> Any:
         P, turned = on_the_manifold(y + x[:3], x[3:])
         return np.concatenate([change(P, turned).ravel(), turned.ravel()])
 
-    J = np.column_stack([
-        sum(w / h * (at(k * h * e) - at(-k * h * e)) for k, w in enumerate(weights, start=1)) for e in np.eye(6)
-    ])  # fmt: skip
+    J = np.column_stack(
+        [sum(w / h * (at(k * h * e) - at(-k * h * e)) for k, w in enumerate(weights, start=1)) for e in np.eye(6)]
+    )
     dP, dQ = J[:9], J[9:]
     return dP.T @ dQ - dQ.T @ dP
 

@@ -37,7 +37,7 @@ PRINTED: dict[str, tuple[str, tuple[float, ...]]] = {
     "dmv2": ("RATTLE/DMV algorithm", (2, YES, YES, YES, YES, YES)),
     "implicit_midpoint": ("Implicit midpoint rule", (2, YES, YES, YES, NO, NO)),
     **{f"dmv{p}": (f"Preprocessed DMV algorithm, 2p = {p}", (p, YES, YES, YES, YES, NO)) for p in (4, 6, 8, 10)},
-}  # fmt: skip
+}
 """Order, Qy, C(y), H(y), Poisson, symplectic [vilmart2013, table 2]."""
 INVERSE = 1.0 / np.array(BOOK)
 ALGORITHMS: dict[str, tuple[Map, Map | None]] = {

@@ -555,5 +555,4 @@ def _check_rows(ds: xr.Dataset, study: Study) -> None:
     if of_t_eval or (not timed and (varies or "step" in ds.variables or "stopped" in ds.attrs)):
         remedy = "keep it as it is" if of_t_eval else "name their times, t_eval = [...] under [run]"
         why = f"{(of_t_eval or varies)[0]} varies" if of_t_eval or varies else "they are where the motion puts them"
-        raise InvalidInput(f"{study.name}: sweep.rows = \"all\" needs the same rows of all members, and {why}; "
-                           f"{remedy}")  # fmt: skip
+        raise InvalidInput(f'{study.name}: sweep.rows = "all" needs the same rows of all members, and {why}; {remedy}')

@@ -81,10 +81,6 @@ def read_scenario(
         Values in the place of the file's, by key, such as ``{"system.weight": 19.6, "run.t_end": 5.0}``; with them, be
         there none, a [sweep] is left out.
 
-    Returns
-    -------
-    Scenario
-
     Raises
     ------
     FileProblem
@@ -564,7 +560,7 @@ class _Reader:
 
     def state(
         self, table: dict[str, Any], ready: Mapping[str, Any], system: System | None, run: Mapping[str, Any]
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> dict[str, Any]:
         """Initial state as arguments of ``integrate``; what the file leaves out comes from the ready-made problem."""
         at: Key = ("initial",)
         arguments = keys()
