@@ -255,7 +255,7 @@ KNOWN = """
     from polhode.algebra import vectorised
     from polhode.kernel import drive, jit, pairs, reach
     from polhode.methods import method
-    from polhode.systems.gravitating_bodies import gravity_potential
+    from polhode.systems.gravitation import gravity_potential
     from polhode.systems.gravity_gradient import gradient_series
     from polhode.systems.heavy_top import top_series
     from polhode.systems.loads_roles import both_levels, no_loads
@@ -331,7 +331,7 @@ COMPILED = """
     from polhode.kernel import jit
     from polhode.kernel.energies import energy_loop
     from polhode.kernel.signatures import LOADS, POTENTIAL
-    from polhode.systems.gravitating_bodies import gravity_potential
+    from polhode.systems.gravitation import gravity_potential
     from polhode.systems.gravity_gradient import gradient_series
     from polhode.systems.heavy_top import top_series
     from polhode.systems.loads_roles import no_loads

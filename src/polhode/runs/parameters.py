@@ -120,11 +120,11 @@ def with_parameters(system: System, parameters: Any) -> System:
                 f"{len(system.parameters)} parameters as a sequence"
             )
         paths = any(isinstance(name, str) and "." in name for name in parameters)
-        for name, value in parameters.items():
+        for name, new in parameters.items():
             if name not in known and not paths:
                 raise unknown_name(f"parameter of {system.name}", name, known)
-            if isinstance(value, list | tuple | np.ndarray) and isinstance(_given(system, name), float):
-                raise InvalidInput(f"{name} is one number in a run, not {shown(value)}; ensemble runs one for each "
+            if (isinstance(new, list | tuple) or getattr(new, "ndim", 0)) and isinstance(_given(system, name), float):
+                raise InvalidInput(f"{name} is one number in a run, not {shown(new)}; ensemble runs one for each "
                                    f"value of members={{{name!r}: ...}}")  # fmt: skip
         if paths:
             return system_with(system, parameters, "parameters")
