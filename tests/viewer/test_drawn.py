@@ -5,7 +5,7 @@ import pytest
 
 import browser as browsers
 import polhode as ph
-from packed import read
+from polhode.viewer.arrays import read
 
 EARTH = ph.planets.EARTH
 TENSOR = np.array([[2.0, 0.3, -0.2], [0.3, 3.0, 0.4], [-0.2, 0.4, 4.0]])

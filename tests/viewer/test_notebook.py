@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from packed import read
 from polhode.errors import FileProblem, InvalidInput, MissingExtra
 from polhode.viewer import live
+from polhode.viewer.arrays import read
 from polhode.viewer.scene import dumped
 
 SYSTEM = ph.free_body([2.0, 3.0, 4.5])

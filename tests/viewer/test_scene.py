@@ -9,8 +9,8 @@ import pytest
 import polhode as ph
 from each import each
 from each_system import EVERY
-from packed import read
 from polhode.errors import InvalidInput
+from polhode.viewer.arrays import read
 from polhode.viewer.page import references
 from polhode.viewer.scene import dumped
 

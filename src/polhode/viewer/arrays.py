@@ -91,3 +91,11 @@ def _rounded(raw: Any, bits: int) -> Any:
     half = np.uint32(1) << (drop - np.uint32(1))
     rounded = ((whole + half) >> drop) << drop
     return np.where(np.isfinite(raw), rounded.view("<f4"), raw).astype("<f4")
+
+
+def read(arrays: bytes, reference: Reference) -> Any:
+    """The numbers of a reference, as the page reads them."""
+    types = {"float64": "<f8", "float32": "<f4", "int16": "<i2", "uint32": "<u4"}
+    count = int(np.prod(reference["shape"], dtype=int))
+    raw = np.frombuffer(arrays, types[reference["type"]], count, reference["at"]).reshape(reference["shape"])
+    return raw.astype(float) * reference["scale"] if "scale" in reference else raw
