@@ -123,7 +123,7 @@ def with_parameters(system: System, parameters: Any) -> System:
         for name, new in parameters.items():
             if name not in known and not paths:
                 raise unknown_name(f"parameter of {system.name}", name, known)
-            if (isinstance(new, list | tuple) or getattr(new, "ndim", 0)) and isinstance(_given(system, name), float):
+            if getattr(new, "ndim", isinstance(new, list | tuple)) and isinstance(_given(system, name), float):
                 raise InvalidInput(f"{name} is one number in a run, not {shown(new)}; ensemble runs one for each "
                                    f"value of members={{{name!r}: ...}}")  # fmt: skip
         if paths:
