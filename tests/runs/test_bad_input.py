@@ -125,7 +125,7 @@ SCENARIOS = {
     "vector too short": ("[0.0, 0.0, 50.0]", "[0.0, 50.0]", 10, "initial.angular_velocity: expected 3 entries (got 2"),
     "vector too long": ("[0.0, 0.0, 1.0]", "[0, 0, 0, 1]", 6, "system.center_of_mass: expected 3 entries (got 4"),
     "number for vector": ("[0.0, 0.0, 1.0]", "1.0", 6, "system.center_of_mass: expected a list (got 1.0)"),
-    "nan": ("weight = 20.0", "weight = nan", 7, "system.weight: expected a finite number (got NaN)"),
+    "nan": ("weight = 20.0", "weight = nan", 7, "system.weight: expected a finite number (got nan)"),
     "infinity in a vector": (
         "[0.3, 0.0, 0.0]",
         "[inf, 0.0, 0.0]",

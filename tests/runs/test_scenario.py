@@ -134,7 +134,7 @@ WRONG_VALUES = {
     "initial.velocity = 5": "initial.velocity: expected 0 (got 5)",
     "initial.position = [1, 2, 3, 'x']": 'initial.position: expected 3 entries (got 4: [1, 2, 3, "x"])',
     "initial.position = [1, 'x']": 'initial.position[1]: expected a number (got "x")',
-    "initial.position = [[1, 2, inf]]": "initial.position[0][2]: expected a finite number (got Infinity)",
+    "initial.position = [[1, 2, inf]]": "initial.position[0][2]: expected a finite number (got inf)",
     "initial.a = 1": "initial.a: unknown key; known here: aem, ",
     "system.bax = 1": "system.bax: unknown key; did you mean 'box'?",
     "events = [{ kind = 3 }]": "events[0]: expected kind = 'apsis', ",

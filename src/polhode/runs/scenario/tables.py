@@ -243,7 +243,7 @@ def dotted(key: Key) -> str:
 
 def as_toml(value: Any) -> str:
     """A value as TOML would write it, shortened."""
-    text = json.dumps(value, default=str)
+    text = str(value) if isinstance(value, float) else json.dumps(value, default=str)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
