@@ -202,7 +202,7 @@ class Store:
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(checked_path(self.path, "store")))
         if Path(self.path).suffix != ".zarr":
-            raise InvalidInput(f"a live store must end in .zarr, not be {shown(str(self.path))}; polhode.load reads others")
+            raise InvalidInput(f"a store must end in .zarr, not {shown(str(self.path))}; polhode.load reads others")
         seconds = number(self.checkpoint_seconds, "checkpoint_seconds", "s", positive=True, zero=True)
         object.__setattr__(self, "checkpoint_seconds", seconds)
 
