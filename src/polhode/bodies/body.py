@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Annotated, Any
 
-import numpy as np
-
 from polhode.arguments import identifier, in_unit, number, truth, vector, whole
 from polhode.arguments.recorded import made_by, plain
 from polhode.arguments.words import Inertia, Mass, Position, TableOf
@@ -118,17 +116,15 @@ def body(
     if inertia is None and (spun or turned):
         raise InvalidInput(f"body {name!r} is a point, in which no rotor turns; give its inertia, or leave its "
                            f"{'wheels' if spun else 'gyros'} out")  # fmt: skip
-    moments, frame = np.array(POINT), np.array((1.0, 0.0, 0.0, 0.0))
+    found: Any = POINT, (1.0, 0.0, 0.0, 0.0)
     if inertia is not None:
         inertia = in_unit(inertia, KG_M2, "inertia")
-        moments, frame = rest_of(
-            principal(inertia, triangle=truth(physical, "physical"), name=f"inertia of body {name!r}"), spun
-        )
+        found = principal(inertia, triangle=truth(physical, "physical"), name=f"inertia of body {name!r}")
         given["inertia"] = plain(inertia.inertia if isinstance(inertia, MassProperties) else inertia)
     given |= ({"pinned": True} if pinned else {}) | ({} if at is None else {"at": list(pin)})
     given |= {} if physical else {"physical": False}
     given |= {key: dict(one.arguments) for key, one in (("wheels", spun), ("gyros", turned)) if one is not None}
-    return Body(name, float(mass), tuple(map(float, moments)), tuple(map(float, frame)), given, spun, turned, pin)
+    return Body(name, float(mass), *rest_of(found, spun), given, spun, turned, pin)
 
 
 def rotors(wheels: Any, gyros: Any, whose: str = "") -> tuple[Wheels | None, Gyros | None]:

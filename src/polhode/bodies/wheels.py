@@ -18,9 +18,9 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.arguments import Array, array, choice, of_each, unit_vectors
-from polhode.arguments.recorded import frozen, plain, read_only
+from polhode.arguments.recorded import frozen, plain
 from polhode.arguments.words import Form, NumberOrNumbers, Unit
-from polhode.bodies.inertia import Principal, principal
+from polhode.bodies.inertia import principal
 from polhode.errors import InvalidInput, answering
 from polhode.flows.gyrostat import OF_WHEEL
 
@@ -95,13 +95,10 @@ class Wheels:
         return f"reaction_wheels({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
 
 
-def rest_of(whole: Principal, wheels: Wheels | None) -> Principal:
+def rest_of(whole: Any, wheels: Wheels | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Principal moments and frame of a body without what wheels add about their axes, from those of the whole."""
-    return (
-        whole
-        if wheels is None
-        else _rest(tuple(whole.moments), tuple(whole.frame), wheels.directions, tuple(wheels.inertia))
-    )
+    moments, frame = (tuple(map(float, one)) for one in whole)
+    return (moments, frame) if wheels is None else _rest(moments, frame, wheels.directions, tuple(wheels.inertia))
 
 
 @lru_cache
@@ -110,14 +107,14 @@ def _turned(frame: tuple[float, ...], axes: Directions) -> Directions:
 
 
 @lru_cache
-def _rest(moments: tuple[float, ...], frame: tuple[float, ...], axes: Any, inertia: Any) -> Principal:
+def _rest(moments: tuple[float, ...], frame: tuple[float, ...], axes: Any, inertia: Any) -> tuple[Any, ...]:
     F = np.array([rotate_inverse(frame, tuple(e)) for e in np.eye(3)])  # user's axes, principal frame
     rest = F @ np.diag(moments) @ F.T - np.einsum("k,ki,kj->ij", inertia, axes, axes)
     least = float(np.linalg.eigvalsh(rest).min())
     if not least > 0.0:
         raise InvalidInput(f"the inertia without that of the wheels about their axes has the moment {least:g}; give "
                            "the inertia of the whole, wheels included, or smaller wheels")  # fmt: skip
-    return Principal(*map(read_only, principal(rest, triangle=False)))
+    return tuple(tuple(one.tolist()) for one in principal(rest, triangle=False))
 
 
 def across(axis: Any) -> Any:

@@ -24,9 +24,8 @@ from polhode.errors import OldNameWarning, warn
 from polhode.html import Tables
 from polhode.systems import constrained
 from polhode.systems.controllers import controller
-from polhode.systems.devices import magnetic_dipole, plate, thruster
+from polhode.systems.devices import magnetic_dipole, magnetic_torquers, plate, pulsed_thrusters, thruster
 from polhode.systems.dipoles import dipoles
-from polhode.systems.equipment import magnetic_torquers, pulsed_thrusters
 from polhode.systems.free_body import free_body
 from polhode.systems.gravitating_bodies import gravitating_bodies
 from polhode.systems.gravity_gradient import gravity_gradient

@@ -6,23 +6,24 @@ further loads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType, MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from polhode.arguments import numbers, truth
-from polhode.arguments.recorded import frozen
-from polhode.bodies.body import Body
+from polhode.arguments import has, numbers, truth
+from polhode.arguments.recorded import frozen, plain
+from polhode.bodies.body import Body, rotors
+from polhode.bodies.wheels import rest_of
 from polhode.errors import InvalidInput, UserFunctionError
 from polhode.kernel import jit
 from polhode.loads import Load
 from polhode.programs.parts import REMEMBERED
 from polhode.surroundings.surrounding import Table
 from polhode.systems.controllers import HELD, Controller, Steered, controllers_of, parted
-from polhode.systems.record import System
+from polhode.systems.record import AuxiliaryVariable, System
 from polhode.systems.registry import built, handed_in, key_of
 from polhode.systems.states import States, states_of
 from polhode.systems.structure import structure_of
@@ -57,7 +58,6 @@ class Given:
     steered: tuple[Controller, ...]  # the controllers
     states: States  # states that controllers set, then those whose rates functions return
     more: tuple[Load, ...]  # further loads
-    moved: Sequence[Any]  # torquers and pulsed thrusters
     worked: bool  # whether the work of functions is recorded; beside a ``reported_energy`` it is not
     arguments: Mapping[str, Any]  # the records of all of it but further loads
     of_rotors: Sizes = ()  # the states of rotors, which stand before others
@@ -69,14 +69,57 @@ class Given:
 
 
 NOTHING: Mapping[str, Any] = frozen({})
-NONE_GIVEN = Given({}, np.zeros(0), (), NO_STATES, (), (), True, {})
+NONE_GIVEN = Given({}, np.zeros(0), (), NO_STATES, (), True, {})
+
+
+def bodies_of(masses: Sequence[float], moments: Iterable[Any], frames: Iterable[Any]) -> list[Body]:
+    """The body called "body" with this mass, its principal moments and their frame, or several: body0, body1, ..."""
+    rows = enumerate(zip(masses, moments, frames, strict=True))
+    return [Body(f"body{i}" if len(masses) > 1 else "body", m, tuple(I), tuple(q)) for i, (m, I, q) in rows]
+
+
+def of_one(name: str, N: int) -> None:
+    """Refuse equipment of several bodies."""
+    if N > 1:
+        raise InvalidInput(f"{name} are those of one spacecraft, but there are {N}; build a system for each of them")
+
+
+def carrying(bodies: list[Body], wheels: Any, gyros: Any) -> list[Body]:
+    """These bodies with rotors, if they are given; what the bodies are includes locked wheels.
+
+    Parameters
+    ----------
+    wheels : Wheels, optional
+        From ``polhode.reaction_wheels``, or a mapping of its arguments, for one body. ``inertia`` is then that of the
+        whole with locked wheels; the angular momentum in the trajectory that of the body without what wheels add about
+        their axes, and ``spin`` that of the whole, in space. Torques may read the states ``wheel_momentum`` and
+        ``wheel_command``.
+    gyros : Gyros, optional
+        From ``polhode.control_moment_gyros``, or a mapping of its arguments, for one body; ``inertia`` is then without
+        what their rotors add about their spin axes. Torques may read the states ``gimbal_angle`` and
+        ``gimbal_command``.
+    """
+    spun, turned = rotors(wheels, gyros)
+    if spun is None and turned is None:
+        return bodies
+    of_one("gyros" if spun is None else "wheels", len(bodies))
+    moments, frame = rest_of((bodies[0].moments, bodies[0].frame), spun)
+    return [replace(bodies[0], moments=moments, frame=frame, wheels=spun, gyros=turned)]
+
+
+def told(given: Any) -> Any:
+    """An argument, or what was made of it, as records keep it."""
+    if has(given, "arguments"):
+        return dict(given.arguments)
+    several = isinstance(given, list) and given and has(given[0], "arguments")
+    return [dict(one.arguments) for one in given] if several else plain(given)
 
 
 def given_of(
-    functions: Mapping[str, tuple[Any, str]], parameters: Any = None, states: Any = None, controllers: Any = (),
-    loads: Any = (), work: Any = True, rotors: Any = None, moved: Sequence[Any] = (),
+    functions: Mapping[str, Any], of: str = "", parameters: Any = None, states: Any = None, controllers: Any = (),
+    loads: Any = (), work: Any = True, of_rotors: Sizes = (), variables: Sequence[AuxiliaryVariable] = (),
 ) -> Given:  # fmt: skip
-    """What a user hands in, checked.
+    """What a user hands in, checked; ``of`` says what energies among the functions are of.
 
     Parameters
     ----------
@@ -99,23 +142,22 @@ def given_of(
     loads : sequence of Load
         What acts besides, from ``polhode.loads``; the body is called "body", several are body0, body1 and so on.
     """
-    nothing = parameters is None and states is None and work is True and rotors is None and not moved
+    nothing = parameters is None and states is None and work is True and not (of_rotors or variables)
     empty = all(type(one) in (tuple, list) and not one for one in (controllers, loads))
-    if nothing and empty and all(one is None for one, _ in functions.values()):
+    if nothing and empty and all(one is None for one in functions.values()):
         return NONE_GIVEN
     values, steered, worked = numbers(parameters, "parameters"), controllers_of(controllers), truth(work, "work")
-    of_user, variables = states_of(states), tuple(variable for one in moved for variable in one.variables)
-    sizes, of_rotors = sizes_read(variables), () if rotors is None else rotors.states
+    of_user, sizes = states_of(states), sizes_read(variables)
     commands = tuple(one for one in (*of_rotors, *sizes) if one[0].endswith("_command"))
     held, rated = parted(of_user, steered, commands)
     others = (*of_rotors, *sizes, *held.sizes)
     missed = bool(rated.sizes or (held.sizes and not commands))
     check_together(functions, parameters, missed, bool(steered))
     users: dict[str, UserFunction] = {}
-    for name, (function, kind) in functions.items():
+    for name, function in functions.items():
         if function is None:
             continue
-        form = replace(FORMS[kind], what=name) if name in ENERGIES else FORMS[kind]
+        form = replace(FORMS[f"{of}_potential"], what=name) if name in ENERGIES else FORMS[name]
         if name not in ENERGIES and (missed or (others and form.takes_states(function))):
             form = form.with_states((*others, *rated.sizes), len(others))
         users[name] = UserFunction(form, function, values)
@@ -126,7 +168,7 @@ def given_of(
     records |= records_of(users)
     if steered:
         records["controllers"] = [one.sampling | {"command": record_of(one.function)} for one in steered]
-    return Given(users, values, steered, there, tuple(loads_of(loads)), moved, worked, records, of_rotors)
+    return Given(users, values, steered, there, tuple(loads_of(loads)), worked, records, of_rotors)
 
 
 def commands_of(given: Given, states: States) -> dict[str, UserFunction]:
@@ -182,7 +224,8 @@ def assembled(
     whole, structure, called = _of_programs(made, every)
     functions = {**more.functions, **every}
     own: dict[str, Any] = {
-        "arguments": {**arguments, **given.arguments}, "ground": ground_about(further, bodies), **attributes,
+        "arguments": {**{key: told(one) for key, one in arguments.items()}, **given.arguments},
+        "ground": ground_about(further, bodies), **attributes,
         "functions": functions, "made_again": Anew.of(functions),
     }  # fmt: skip
     if further:
@@ -284,11 +327,9 @@ def records_of(functions: Mapping[str, UserFunction]) -> dict[str, Any]:
     return found
 
 
-def check_together(
-    functions: Mapping[str, tuple[Any, ...]], parameters: Any, states: bool, handed: bool = False
-) -> None:
+def check_together(functions: Mapping[str, Any], parameters: Any, states: bool, handed: bool = False) -> None:
     """Refuse functions that cannot be combined, or are missing: those by keyword that are given, or None."""
-    names = [name for name, (function, *_) in functions.items() if function is not None]
+    names = [name for name, function in functions.items() if function is not None]
     forces = [name for name in names if name not in ENERGIES]
     takers = " or ".join(name for name in functions if name not in ENERGIES)
     if "reported_energy" in names and "potential" in names:

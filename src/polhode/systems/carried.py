@@ -286,6 +286,14 @@ class Energies:
     spun: tuple[Any, ...] = ()  # axes of wheels and their moments about them, which the others leave out
     spin: Spin | None = None  # of body and rotors
 
+    @classmethod
+    def of(cls, mu: float, bodies: Sequence[Body], gradient: bool, spin: Spin | None) -> Energies:
+        """Those of bodies, the one of which may have wheels."""
+        mass, moments = np.array([one.mass for one in bodies]), np.array([one.moments for one in bodies])
+        wheels = bodies[0].wheels
+        spun = () if wheels is None else (np.array(wheels.axes_in(bodies[0].frame)), np.array(wheels.inertia))
+        return cls(mu, mass, moments, gradient, spun, spin)
+
     def of_members(self, mass: Any, moments: Any, parameters: Any) -> Energies:
         """The same with constants of their own for each row: masses (n, N), moments (n, N, 3), parameters (n, P)."""
         spin = self.spin and self.spin.of_members(mass, moments, parameters)

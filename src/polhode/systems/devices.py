@@ -1,35 +1,45 @@
-"""Thrusters, plates and magnetic dipoles fixed in the body of a ``spacecraft``; the air and light they meet, which are
-those of ``polhode.forces``, with a pressure for the acceleration."""
+"""What is fixed in the body of a ``spacecraft``: thrusters, plates and magnetic dipoles; the air and light they meet,
+which are those of ``polhode.forces``, with a pressure for the acceleration; and what does as it is commanded, magnetic
+torquers and thrusters that fire in pulses.
+
+These are ``polhode.loads.torquers`` and ``polhode.loads.pulsed_thrusters``, and the states that those bring. The force
+on torquers, some 1e-11 N per A m^2 in a low orbit, is neglected.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import inf
 from types import SimpleNamespace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
 from polhode import loads
 from polhode.arguments import UNKNOWN, Array, array, in_unit, number, unit_vector, vector, words
-from polhode.arguments.recorded import called, each_made, plain
+from polhode.arguments.recorded import called, each_made, made_by, plain
+from polhode.bodies.body import Body
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import jit
-from polhode.loads import Load
+from polhode.loads import Load, pulsed_thrusters as pulsed_load, torquers as torquers_load
 from polhode.loads.load import around
 from polhode.loads.magnetism import of_moment
 from polhode.loads.surfaces import lit, struck
-from polhode.loads.thrust import pushed_by, times_of
+from polhode.loads.thrust import CLOSES, COMMAND, FIRED, OPEN, nothing, pushed_by, times_of
 from polhode.surroundings.air import AirByModel
+from polhode.surroundings.magnetic import field_of, quantity
 from polhode.surroundings.paths import Circle, Ephemerides
+from polhode.surroundings.surrounding import Surrounding
+from polhode.systems.builders import of_one
 from polhode.systems.forces import Force, drag, radiation_pressure
-from polhode.systems.record import Switch
+from polhode.systems.forces.acting import axes_of
+from polhode.systems.record import AuxiliaryVariable, Switch
 
 
 # ------------------------------------------------------------------ devices as loads
-@lru_cache(jit.KEPT_KERNELS)
+@functools.lru_cache(jit.KEPT_KERNELS)
 def on_plates(act: Callable[..., Any], light: bool) -> Callable[..., Any]:
     """The function of a load on plates, of air or of light, whose pressure is the force of another load on a unit of
     mass."""
@@ -44,35 +54,6 @@ def on_plates(act: Callable[..., Any], light: bool) -> Callable[..., Any]:
         return lit(body, pressure(body, given), along, mirrored, scattered, normal, position)
 
     return around(in_light if light else in_air, act)
-
-
-def loads_of_devices(
-    thrusters: Sequence[Device], plates: Sequence[Device], meets: Sequence[Force], moment: Array | None,
-    turned: Callable[..., Any],
-) -> list[Load]:  # fmt: skip
-    """The loads of thrusters, of plates in air and light, and of a magnetic moment."""
-    found = []
-    if thrusters:
-        switches = tuple(
-            Switch(k, start, stop, f"thrusters[{k}]")
-            for k, (start, stop) in enumerate(one.numbers for one in thrusters) if (start, stop) != (-inf, inf)
-        )  # fmt: skip
-        force, torque = (turned([one.vectors[k] for one in thrusters]) for k in range(2))
-        given = {"firing": np.ones(len(thrusters)), "force": force, "torque": torque}
-        found.append(Load(pushed_by, "thrusters", given, kind="thrust", flagged=switches))
-    if meets:
-        normal, position = (turned([one.vectors[k] for one in plates]) for k in range(2))
-        sizes = np.array([one.numbers for one in plates]).T
-    for force in meets:
-        load: Any = force.load
-        numbers = {"normal": normal, "position": position}
-        light = force.kind != "drag"
-        numbers |= dict(zip(("along", "mirrored", "scattered") if light else ("area",), sizes[light:], strict=False))
-        found.append(replace(load, function=on_plates(load.function, light), name=f"{force.kind} on plates",
-                             watches=force.watches, parameters={**load.parameters, **numbers}))  # fmt: skip
-    if moment is not None:
-        found.append(Load(of_moment, "dipoles", {"moment": turned(moment)}, kind="magnet"))
-    return found
 
 
 # ------------------------------------------------------------------ devices fixed in the body
@@ -228,14 +209,6 @@ def magnetic_dipole(moment: Annotated[Any, words.Form.VECTOR, words.Unit("A_m2")
     return Device({"moment": plain(M)}, (M,), ())
 
 
-def moment_of(dipoles: Any, field: Any) -> tuple[list[Device], Any]:
-    """Magnetic dipoles as records, and the sum of their moments; None without any."""
-    made = devices_of(dipoles, magnetic_dipole, "dipoles")
-    if made and field is None:
-        raise InvalidInput("dipoles are given, but there is no magnetic_field; give it, or leave them out")
-    return made, np.sum([one.vectors[0] for one in made], axis=0) if made else None
-
-
 def devices_of(given: Any, make: Callable[..., Device], name: str) -> list[Device]:
     """Devices as records; errors name the device by its number."""
 
@@ -313,7 +286,7 @@ def sunlight(
         raise InvalidInput(str(refused).replace("acceleration", "pressure")) from None
 
 
-def surroundings(air: Any, light: Any, plates: Sequence[Device]) -> tuple[list[Force], dict[str, Any]]:
+def met_by(plates: Sequence[Device], air: Any, light: Any) -> tuple[list[Force], dict[str, Any]]:
     """Air and sunlight on plates from their arguments, as forces, and the record of their arguments."""
     made: list[Force] = []
     arguments: dict[str, Any] = {}
@@ -340,3 +313,158 @@ def surroundings(air: Any, light: Any, plates: Sequence[Device]) -> tuple[list[F
         if build is sunlight:
             arguments[name]["pressure"] = force.arguments[own]
     return made, arguments
+
+
+# ------------------------------------------------------------------ what controllers command
+WORDS = {
+    "dipole_command": "commanded dipole moments of magnetic torquers",
+    COMMAND: "commanded shares of the period in which thrusters fire", OPEN: "whether the valves of thrusters are open",
+    CLOSES: "times at which the valves of thrusters close", FIRED: "how long thrusters have fired",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Equipment:
+    """What is fixed in the body of a spacecraft and does what it is commanded."""
+
+    maker: str  # the function that makes it
+    arguments: Mapping[str, Any]  # what it is made from, in JSON types
+    acting: Load
+    dimension: str  # along which the labels of its states stand
+
+    @property
+    def variables(self) -> tuple[AuxiliaryVariable, ...]:
+        """Its states, the commands first."""
+        starts = ((name, one["start"] if isinstance(one, Mapping) else one) for name, one in self.acting.starts.items())
+        return tuple(AuxiliaryVariable(name, str(k), True, True, float(x), self.dimension, "", WORDS[name])
+                     for name, start in starts for k, x in enumerate(start))  # fmt: skip
+
+    def load(self, axes: Array) -> Load:
+        """Its load, with vectors in these axes."""
+        numbers = {name: one @ axes if one.ndim == 2 else one for name, one in self.acting.parameters.items()}
+        return replace(self.acting, parameters=numbers, starts={})
+
+    def __repr__(self) -> str:
+        return f"{self.maker}({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
+
+
+@answering
+@functools.wraps(torquers_load, assigned=("__doc__", "__annotations__"))
+def magnetic_torquers(axes: Any, max_dipole: Any = None, *, command: Any = 0.0) -> Equipment:
+    acting = torquers_load(axes, max_dipole, command=command)
+    given = {"max_dipole": max_dipole, "command": command}
+    sizes = {name: plain(in_unit(one, "A * m**2", name)) for name, one in given.items() if one is not None}
+    return Equipment("magnetic_torquers", {"axes": plain(axes), **sizes}, acting, "torquer")
+
+
+@answering
+@functools.wraps(pulsed_load, assigned=("__doc__", "__annotations__"))
+def pulsed_thrusters(*arguments: Any, **given: Any) -> Equipment:
+    acting = pulsed_load(*arguments, **given)
+    return Equipment("pulsed_thrusters", acting.recorded or {}, replace(acting, kind="thrust"), "pulsed_thruster")
+
+
+# ------------------------------------------------------------------ all of it
+COMMANDED: dict[str, Any] = {"torquers": magnetic_torquers, "pulsed_thrusters": pulsed_thrusters}
+
+
+class Fitted(NamedTuple):
+    """What is fixed in the bodies of spacecraft."""
+
+    thrusters: list[Device]
+    plates: list[Device]
+    magnets: list[Device]
+    meets: list[Force]  # the air and the light that plates meet
+    moved: list[Equipment]  # torquers, pulsed thrusters
+    rotors: Iterable[str]  # "wheels", "gyros"
+    around: list[Surrounding]  # the field
+    arguments: dict[str, Any]  # all of it but thrusters and plates by argument
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing."""
+        return not (self.thrusters or self.plates or self.magnets or self.moved or self.rotors)
+
+    @property
+    def variables(self) -> list[AuxiliaryVariable]:
+        """The states of what is commanded but rotors."""
+        return [variable for one in self.moved for variable in one.variables]
+
+    def loads(self, frame: Any) -> list[Load]:
+        """Its loads, with vectors in the axes of this frame."""
+        if self.empty:
+            return []
+        axes = axes_of(frame)
+
+        def turned(devices: Sequence[Device], k: int) -> Array:
+            return np.array([one.vectors[k] for one in devices]) @ axes
+
+        found = []
+        if self.thrusters:
+            times = [one.numbers for one in self.thrusters]
+            switches = tuple(Switch(k, start, stop, f"thrusters[{k}]") for k, (start, stop) in enumerate(times)
+                             if (start, stop) != (-inf, inf))  # fmt: skip
+            given = {"firing": np.ones(len(times)), "force": turned(self.thrusters, 0),
+                     "torque": turned(self.thrusters, 1)}  # fmt: skip
+            found.append(Load(pushed_by, "thrusters", given, kind="thrust", flagged=switches))
+        for force in self.meets:
+            load: Any = force.load
+            light, sizes = force.kind != "drag", np.array([one.numbers for one in self.plates]).T
+            own = zip(("along", "mirrored", "scattered") if light else ("area",), sizes[light:], strict=False)
+            numbers = {"normal": turned(self.plates, 0), "position": turned(self.plates, 1), **dict(own)}
+            found.append(replace(load, function=on_plates(load.function, light), name=f"{force.kind} on plates",
+                                 watches=force.watches, parameters={**load.parameters, **numbers}))  # fmt: skip
+        if self.magnets:
+            moment = np.sum([one.vectors[0] for one in self.magnets], axis=0) @ axes
+            found.append(Load(of_moment, "dipoles", {"moment": moment}, kind="magnet"))
+        found += [Load(nothing, name, kind="idle") for name in self.rotors]  # where their works stand among the others
+        return found + [one.load(axes) for one in self.moved]
+
+
+def fitted(
+    bodies: Sequence[Body], thrusters: Any, plates: Any, atmosphere: Any, sunlight: Any, magnetic_field: Any,
+    dipoles: Any, torquers: Any, pulsed_thrusters: Any,
+) -> Fitted:  # fmt: skip
+    """What is fixed in these bodies, checked.
+
+    Parameters
+    ----------
+    thrusters : sequence
+        From ``polhode.systems.thruster``, or mappings of its arguments.
+    plates : sequence
+        From ``polhode.systems.plate``, or mappings of its arguments.
+    atmosphere : mapping, optional
+        For plates with a drag coefficient: arguments of ``forces.drag`` that describe the air (``density``, ``radius``,
+        ``scale``, or ``table`` or ``air``, ``rotation``, ``axis``).
+    sunlight : mapping, optional
+        For plates that reflect or absorb light: ``pressure`` and the other arguments of ``forces.radiation_pressure``.
+    magnetic_field : MagneticField, optional
+        From ``polhode.surroundings.magnetic_field``, or a mapping of its arguments: the field that dipoles and torquers
+        meet.
+    dipoles : sequence
+        From ``polhode.systems.magnetic_dipole``, or mappings of its arguments; their torque is moment x field.
+    torquers : Torquers, optional
+        From ``polhode.systems.magnetic_torquers``, or a mapping of its arguments, for one spacecraft: coils or rods
+        whose moments are the state ``dipole_command``, which controllers set.
+    pulsed_thrusters : PulsedThrusters, optional
+        From ``polhode.systems.pulsed_thrusters``, or a mapping of its arguments, for one spacecraft: thrusters that
+        fire for a share of each period, the state ``thruster_command``, which controllers set.
+    """
+    field = None if magnetic_field is None else field_of(magnetic_field)
+    moved = {}
+    for (name, make), given in zip(COMMANDED.items(), (torquers, pulsed_thrusters), strict=True):
+        if given is not None:
+            moved[name] = made_by(make, Equipment, given, name, f"systems.{make.__name__}")
+            if name == "torquers" and field is None:
+                raise InvalidInput("torquers are given, but there is no magnetic_field; give it, or leave them out")
+            of_one(name, len(bodies))
+    burning = devices_of(thrusters, thruster, "thrusters")
+    panels = devices_of(plates, plate, "plates")
+    meets, record = met_by(panels, atmosphere, sunlight)
+    magnets = devices_of(dipoles, magnetic_dipole, "dipoles")
+    if magnets and field is None:
+        raise InvalidInput("dipoles are given, but there is no magnetic_field; give it, or leave them out")
+    record |= {} if field is None else {"magnetic_field": field, "dipoles": magnets}
+    own = bodies[0].rotors
+    around = [] if field is None else [quantity(field).named("field")]
+    return Fitted(burning, panels, magnets, meets, [*moved.values()], own, around, {**record, **own, **moved})

@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 
 from polhode.arguments import in_unit, truth
-from polhode.arguments.recorded import plain
 from polhode.arguments.words import Inertia, Loads, described_by
 from polhode.bodies.body import Body
 from polhode.bodies.inertia import KG_M2, principal
@@ -54,5 +53,5 @@ def free_body(inertia: Inertia, *, physical: bool = True, loads: Loads = ()) -> 
     inertia = in_unit(inertia, KG_M2, "inertia")
     moments, frame = principal(inertia, triangle=truth(physical, "physical"))
     one = Body("body", np.inf, tuple(moments), tuple(frame))
-    arguments = {"inertia": plain(inertia), **({} if physical else {"physical": False})}
+    arguments = {"inertia": inertia, **({} if physical else {"physical": False})}
     return assembled("free_body", [one], [], arguments, given_of({}, loads=loads))

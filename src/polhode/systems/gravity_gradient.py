@@ -18,7 +18,6 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate
 from polhode.arguments import Array, in_unit, number
-from polhode.arguments.recorded import plain
 from polhode.arguments.words import GravitationalParameter, Inertia, Length, Loads, described_by
 from polhode.bodies.body import Body
 from polhode.bodies.inertia import KG_M2, principal
@@ -53,7 +52,7 @@ def gradient_level(body, strength):
     return (0.5 * strength * u) @ (body.moments * u)
 
 
-def axis_of_symmetry(moments: Any, frame: Array) -> Array | None:
+def axis_of_symmetry(moments: Any, frame: Any) -> Array | None:
     """The principal axis (user's body frame) whose two other moments are equal within 1e-14, or None."""
     for k in range(3):
         if abs(moments[k - 1] - moments[k - 2]) <= 1e-14 * max(moments):
@@ -94,6 +93,6 @@ def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Lengt
     return assembled(
         "gravity_gradient", [Body("body", np.inf, tuple(moments), tuple(frame))],
         [made(gradient_level, "gradient", strength=strength)],
-        {"inertia": plain(inertia), "mu": mu, "radius": radius}, given,
+        {"inertia": inertia, "mu": mu, "radius": radius}, given,
         axis, {"series": gradient_series, "recommended": "aba10_6_4"}, {"principal": not given.acts},
     )  # fmt: skip

@@ -111,7 +111,7 @@ def heavy_top(
         raise InvalidInput(
             "center_of_mass is beside the axis about which the moment of inertia is zero, where all mass is; check both"
         )
-    given = given_of({"torque": (torque, "torque")}, parameters, states, controllers, loads, work)
+    given = given_of({"torque": torque}, "", parameters, states, controllers, loads, work)
     return assembled(
         "heavy_top", [Body("top", np.inf, tuple(moments), tuple(frame))],
         [weight_load(newtons, at=center if given.acts else inside)],

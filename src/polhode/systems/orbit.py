@@ -29,12 +29,11 @@ from dataclasses import replace
 from functools import partial
 
 from polhode.arguments import in_unit, number, words
-from polhode.arguments.recorded import plain
-from polhode.bodies.body import POINT, Body
+from polhode.bodies.body import POINT
 from polhode.errors import answering
 from polhode.loads import central
 from polhode.surroundings.planets import ground_of
-from polhode.systems.builders import assembled, given_of
+from polhode.systems.builders import assembled, bodies_of, given_of
 from polhode.systems.controllers import Controllers
 from polhode.systems.forces.acting import burns_of, forces_of, loads_of, mass_at, masses_of
 from polhode.systems.record import IDENTITY, System
@@ -98,22 +97,19 @@ def orbit(
     >>> (ds.position[-1].values / 1e3).round()
     array([7051.,  -78.,  613.])
     """
-    mass, surface = in_unit(mass, "kg", "mass"), in_unit(surface, "m", "surface")
+    mass = in_unit(mass, "kg", "mass")
+    surface = None if surface is None else number(surface, "surface", "m")
     mu, masses = number(mu, "mu", "m**3 / s**2", positive=True), masses_of(mass)
-    given = given_of(
-        {"force": (force, "force"), "potential": (potential, "position_potential"),
-         "reported_energy": (reported_energy, "position_potential")},
-        parameters, states, controllers, loads, work,
-    )  # fmt: skip
+    functions = {"force": force, "potential": potential, "reported_energy": reported_energy}
+    given = given_of(functions, "position", parameters, states, controllers, loads, work)
     found, N = forces_of(forces), len(masses)
     burns = burns_of(found, mu, masses)
     return assembled(
         "orbit",
-        [Body(f"body{i}" if N > 1 else "body", m, POINT, IDENTITY) for i, m in enumerate(masses.tolist())],
+        bodies_of(masses.tolist(), [POINT] * N, [IDENTITY] * N),
         [central(mu), *(replace(one, books=given.worked or one.impulse is not None)
                         for one in loads_of(found, float(masses[0]), burns))],
-        {"mu": mu, "mass": plain(mass), "forces": [dict(one.arguments) for one in found],
-         "surface": None if surface is None else number(surface, "surface")},
+        {"mu": mu, "mass": mass, "forces": found, "surface": surface},
         given, how={"in_turn": True},
         mass_at=partial(mass_at, float(masses[0]), burns) if burns else None,
         ground=ground_of(surface, mu, N), direct={"mu": (0, True)},

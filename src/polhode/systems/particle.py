@@ -85,8 +85,7 @@ def particle(
     stiffness, gravity = in_unit(stiffness, "N / m", "stiffness"), in_unit(gravity, "m / s**2", "gravity")
     arguments: dict[str, Any] = {"mass": mass, "stiffness": plain(stiffness, "stiffness"),
                                  "gravity": plain(gravity, "gravity")}  # fmt: skip
-    functions = {"force": (force, "force"), "potential": (potential, "position_potential"),
-                 "reported_energy": (reported_energy, "position_potential")}  # fmt: skip
+    functions = {"force": force, "potential": potential, "reported_energy": reported_energy}
     acting: list[Load] = []
     alone: dict[str, Any] = {}
     if force is potential is reported_energy is None:
@@ -107,6 +106,6 @@ def particle(
         alone = {"conserves": ("energy",) + ("angular_momentum_space",) * isotropic + ("momentum",) * (not acting)}
     elif stiffness is not None or gravity is not None:
         raise InvalidInput("stiffness and gravity cannot be combined with a function; put them into the function")
-    given = given_of(functions, parameters, states, controllers, loads, work)
+    given = given_of(functions, "position", parameters, states, controllers, loads, work)
     arguments |= {"parameters": plain(parameters)} if given.users else {}
     return assembled("particle", [Body("body", mass, POINT, IDENTITY)], acting, arguments, given, alone=alone)

@@ -10,27 +10,23 @@ time, is recorded beside the energy; beside a ``reported_energy`` it is taken to
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
 
 from polhode.arguments import in_unit, number, truth
-from polhode.arguments.recorded import plain
 from polhode.arguments.words import Function, Inertia, Loads, Mass, Numbers, States, TableOf, described_by
-from polhode.bodies.body import Body
 from polhode.bodies.inertia import KG_M2, mass_of, principal
 from polhode.bodies.wheels import control_moment_gyros, reaction_wheels
 from polhode.errors import InvalidInput, answering
-from polhode.systems.builders import assembled, given_of
+from polhode.systems.builders import assembled, bodies_of, carrying, given_of
 from polhode.systems.controllers import Controllers
-from polhode.systems.equipment import rotors_of
 from polhode.systems.free_body import free_body
 from polhode.systems.record import System
 
 
 @answering
-@described_by(given_of, rotors_of, free_body)
+@described_by(given_of, carrying, free_body)
 def rigid_body(
     inertia: Inertia,
     torque: Function | None = None,
@@ -97,19 +93,15 @@ def rigid_body(
         raise InvalidInput("torque and load are both given; a load contains its torque, so leave torque out")
     if load is not None and mass is None:
         raise InvalidInput("a load acts on a body that moves through space; give its mass too, or use torque")
-    rotors = rotors_of(wheels, gyros, inertia)
+    (one,) = carrying(bodies_of([np.inf if mass is None else number(mass, "mass", positive=True)], [moments], [frame]),
+                      wheels, gyros)  # fmt: skip
     given = given_of(
-        {"torque": (torque, "torque"), "load": (load, "load"), "potential": (potential, "attitude_potential"),
-         "reported_energy": (reported_energy, "attitude_potential")},
-        parameters, states, controllers, loads, work, rotors,
+        {"torque": torque, "load": load, "potential": potential, "reported_energy": reported_energy}, "attitude",
+        parameters, states, controllers, loads, work, one.states,
     )  # fmt: skip
-    carried = {} if rotors is None else {name: own.arguments for name, own in rotors.rotors.items()}
-    one = rotors or Body("body", np.inf, tuple(moments), tuple(frame))
-    if mass is not None:
-        one = replace(one, mass=number(mass, "mass", positive=True))
     return assembled(
         "rigid_body", [one], [],
-        {"inertia": plain(inertia), "parameters": plain(parameters), "mass": plain(mass, "mass"),
-         **carried, **({} if physical else {"physical": False})},
+        {"inertia": inertia, "parameters": parameters, "mass": mass, **one.rotors,
+         **({} if physical else {"physical": False})},
         given,
     )  # fmt: skip

@@ -21,7 +21,6 @@ import numpy as np
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import axpy, cross, dot, scale
 from polhode.arguments import choice, in_unit
-from polhode.arguments.recorded import plain
 from polhode.arguments.words import Inertia, Loads, described_by
 from polhode.bodies.body import Body
 from polhode.bodies.inertia import KG_M2, principal
@@ -100,6 +99,6 @@ def soft_wall(
     return assembled(
         "soft_wall", [Body("body", np.inf, tuple(moments), tuple(frame))],
         [made(wall_level, "wall", sign=SIGNS[sign], third=third)],
-        {"inertia": plain(inertia), "sign": sign}, given, how={"principal": not given.acts},
+        {"inertia": inertia, "sign": sign}, given, how={"principal": not given.acts},
         alone={"series": wall_series, "recommended": "fg6_5"},
     )  # fmt: skip

@@ -18,39 +18,31 @@ each in its own body axes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Annotated, Any
 
-import numpy as np
-
-from polhode.algebra import rotation
-from polhode.algebra.quaternion import to_matrix
 from polhode.arguments import in_unit, number, truth, words
-from polhode.arguments.recorded import plain, read_only
-from polhode.bodies.body import Body
 from polhode.bodies.inertia import KG_M2, MassProperties, inertias_of, mass_of, principal
 from polhode.bodies.wheels import control_moment_gyros, reaction_wheels
-from polhode.errors import InvalidInput, answering
-from polhode.loads import Load, gravity_gradient as of_centre
+from polhode.errors import answering
+from polhode.loads import gravity_gradient as of_centre
 from polhode.loads.gravity import attraction
-from polhode.loads.load import made as load_of
-from polhode.loads.thrust import nothing
-from polhode.surroundings.magnetic import field_of, magnetic_field, quantity
+from polhode.loads.load import made
+from polhode.surroundings.magnetic import magnetic_field
 from polhode.surroundings.planets import ground_of
 from polhode.systems import devices
-from polhode.systems.builders import assembled, given_of
+from polhode.systems.builders import assembled, bodies_of, carrying, given_of
 from polhode.systems.carried import Energies
 from polhode.systems.controllers import Controllers
-from polhode.systems.equipment import equipment_of, magnetic_torquers, pulsed_thrusters, rotors_of
+from polhode.systems.devices import fitted, magnetic_torquers, pulsed_thrusters
 from polhode.systems.forces.acting import burns_of, forces_of, loads_of, loads_on_points, masses_of
-from polhode.systems.gravity_gradient import axis_of_symmetry
-from polhode.systems.record import System
+from polhode.systems.gravity_gradient import axis_of_symmetry, gravity_gradient as tilting
+from polhode.systems.record import IDENTITY, System
 
 GRADIENT = of_centre()
 
 
 @answering
-@words.described_by(given_of, rotors_of)
+@words.described_by(given_of, carrying, fitted, tilting)
 def spacecraft(
     inertia: words.Inertia,
     mu: words.GravitationalParameter,
@@ -86,8 +78,6 @@ def spacecraft(
     inertia : array_like (3,), (3, 3), or (N, 3), (N, 3, 3)
         Principal moments in any order or full tensor, about the centre of mass, in the user's body frame. One for each
         spacecraft if ``mass`` has N entries.
-    mu : float
-        Gravitational constant times mass of the centre, positive.
     mass : float or array_like (N,), optional
         Mass of the spacecraft, or of N that do not act on each other; by default that of ``inertia`` if it comes from
         ``polhode.inertia``, else 1.
@@ -95,15 +85,6 @@ def spacecraft(
         Whether the gravity gradient acts on orbit and attitude; without it the centre attracts a point mass.
     forces : sequence of Force
         From ``polhode.forces``, or mappings of their arguments with a ``kind``; they act on the centre of mass.
-    thrusters : sequence
-        From ``polhode.systems.thruster``, or mappings of its arguments.
-    plates : sequence
-        From ``polhode.systems.plate``, or mappings of its arguments.
-    atmosphere : mapping, optional
-        For plates with a drag coefficient: arguments of ``forces.drag`` that describe the air (``density``, ``radius``,
-        ``scale``, or ``table`` or ``air``, ``rotation``, ``axis``).
-    sunlight : mapping, optional
-        For plates that reflect or absorb light: ``pressure`` and the other arguments of ``forces.radiation_pressure``.
     torque, force, load : function, optional
         At most one, added to the other loads: ``torque(t, q, omega, parameters)`` in the user's body frame,
         ``force(t, position, velocity, parameters)`` in space, or ``load(t, position, velocity, q, omega, parameters) ->
@@ -113,17 +94,6 @@ def spacecraft(
         and torque, exact where it can be traced, else by differences of order 6 (error 1e-13 if smooth).
     surface : float, optional
         Radius of the central body, at which a run ends with the event "impact"; by default, and 0, as for ``orbit``.
-    magnetic_field : MagneticField, optional
-        From ``polhode.surroundings.magnetic_field``, or a mapping of its arguments: the field that dipoles and torquers
-        meet.
-    dipoles : sequence
-        From ``polhode.systems.magnetic_dipole``, or mappings of its arguments; their torque is moment x field.
-    torquers : Torquers, optional
-        From ``polhode.systems.magnetic_torquers``, or a mapping of its arguments, for one spacecraft: coils or rods
-        whose moments are the state ``dipole_command``, which controllers set.
-    pulsed_thrusters : PulsedThrusters, optional
-        From ``polhode.systems.pulsed_thrusters``, or a mapping of its arguments, for one spacecraft: thrusters that
-        fire for a share of each period, the state ``thruster_command``, which controllers set.
     gradient_of_forces : bool
         Whether the gravity gradient is also that of the ``forces`` with a potential, such as harmonics of the field and
         third bodies: about a thousandth of the centre's in a low orbit. The forces are then evaluated five times.
@@ -153,77 +123,28 @@ def spacecraft(
     >>> round(float(ds.angular_velocity[-1, 2]), 6)
     -0.000248
     """
-    mass = mass_of(inertia, in_unit(mass, "kg", "mass"), 1.0)
+    mass, mu = mass_of(inertia, in_unit(mass, "kg", "mass"), 1.0), number(mu, "mu", "m**3 / s**2", positive=True)
     inertia = inertia.inertia if isinstance(inertia, MassProperties) else in_unit(inertia, KG_M2, "inertia")
-    surface = in_unit(surface, "m", "surface")
-    mu, masses = number(mu, "mu", "m**3 / s**2", positive=True), masses_of(mass)
+    surface = None if surface is None else number(surface, "surface", "m")
+    masses = masses_of(mass).tolist()
     N = len(masses)
-    rotors = rotors_of(wheels, gyros, inertia, N)
-    moments, frames = (
-        inertias_of(inertia, N) if rotors is None else (np.array([rotors.moments]), np.array([rotors.frame]))
-    )
-    gravity_gradient = truth(gravity_gradient, "gravity_gradient")
-    points = truth(gradient_of_forces, "gradient_of_forces")
-    field = None if magnetic_field is None else field_of(magnetic_field)
-    moved = equipment_of(torquers, field, pulsed_thrusters, N)
-    given = given_of(
-        {"torque": (torque, "torque"), "force": (force, "force"), "load": (load, "load"),
-         "potential": (potential, "place_potential"), "reported_energy": (reported_energy, "place_potential")},
-        parameters, states, controllers, loads, True, rotors, [*moved.values()],
-    )  # fmt: skip
-    burning = devices.devices_of(thrusters, devices.thruster, "thrusters")
-    panels = devices.devices_of(plates, devices.plate, "plates")
-    beside, around = devices.surroundings(atmosphere, sunlight, panels)
-    magnets, moment = devices.moment_of(dipoles, field)
-    if field is not None:
-        around["magnetic_field"] = dict(field.arguments)
-        around["dipoles"] = [dict(one.arguments) for one in magnets]
-    found = forces_of(forces)
-    if any(force.flow > 0.0 for force in found):
-        raise InvalidInput("a spacecraft keeps its mass; give thrust as an acceleration, or thrusters")
-    burns_of([*found, *beside], mu, masses)
-    equipped = bool(burning or panels or magnets)
-    aligned = not given.acts and (N == 1 or not equipped)
-    axes = np.reshape(to_matrix(tuple(frames[0].tolist())), (3, 3))
-
-    def turned(vectors: Any) -> Any:
-        """In the axes that the loads of the sum see."""
-        return np.asarray(vectors, dtype=float) @ axes if aligned and N == 1 else np.asarray(vectors, dtype=float)
-
-    carried = {} if rotors is None else {name: one.arguments for name, one in rotors.rotors.items()}
-    pulls = loads_of(found, float(masses[0]), ())
-    acts = [load_of(attraction, "central", mu=mu), *pulls]
-    if points:
-        of_whole = principal(inertia) if N == 1 else None
-        inside = np.eye(3) if of_whole is None else rotation.rotate(of_whole.frame, np.eye(3)) @ axes
-        acts += loads_on_points(found, pulls, inside[:2], None if of_whole is None else of_whole.moments)
-    acts += [GRADIENT] if gravity_gradient else []
-    acts += devices.loads_of_devices(burning, panels, beside, moment, turned)
-    acts += [Load(nothing, name, kind="idle") for name in carried]  # which say where works stand among the others
-    acts += [one.load(turned) for one in moved.values()]
-    rows = zip(masses.tolist(), moments.tolist(), frames.tolist(), strict=True)
-    bodies = [Body(f"body{i}" if N > 1 else "body", m, tuple(I), tuple(frame), **(rotors.rotors if rotors else {}))
-              for i, (m, I, frame) in enumerate(rows)]  # fmt: skip
-    bare = not (equipped or given.users or carried or moved)
-    axis = axis_of_symmetry(moments[0], frames[0]) if N == 1 and bare else None
-    reads = any(one.velocity_dependent for one in found) or any(one.velocity_dependent for one in given.users.values())
-    reads |= any(one.kind == "drag" for one in beside)
-    spun = None if rotors is None else rotors.wheels
-    of_wheels = () if spun is None else (np.array(spun.axes_in(frames[0])), np.array(spun.inertia))
-    energies = partial(Energies, mu, read_only(masses), read_only(moments), gravity_gradient, of_wheels)
+    bodies = carrying(bodies_of(masses, *inertias_of(inertia, N)), wheels, gyros)
+    tidal, points = truth(gravity_gradient, "gravity_gradient"), truth(gradient_of_forces, "gradient_of_forces")
+    kit = fitted(bodies, thrusters, plates, atmosphere, sunlight, magnetic_field, dipoles, torquers, pulsed_thrusters)
+    own = {"torque": torque, "force": force, "load": load, "potential": potential, "reported_energy": reported_energy}
+    given = given_of(own, "place", parameters, states, controllers, loads, True, bodies[0].states, kit.variables)
+    found, frame = forces_of(forces), bodies[0].frame
+    every, acts = [*found, *kit.meets], [made(attraction, "central", mu=mu), *loads_of(found, masses[0], ())]
+    burns_of(every, mu, masses)
+    acts += loads_on_points(found, acts[1:], frame, principal(inertia) if N == 1 else None) if points else []
+    aligned = not given.acts and (N == 1 or kit.empty)
     return assembled(
-        "spacecraft", bodies, acts,
-        {
-            "inertia": plain(inertia), "mu": mu, "mass": plain(mass), "gravity_gradient": gravity_gradient,
-            "forces": [dict(one.arguments) for one in found],
-            "thrusters": [dict(one.arguments) for one in burning], "plates": [dict(one.arguments) for one in panels],
-            "surface": None if surface is None else number(surface, "surface"), **around, **carried,
-            **{name: dict(one.arguments) for name, one in moved.items()},
-            **({"gradient_of_forces": True} if points else {}),
-        },
-        given, axis, quantities=energies,
-        how={"around": [] if field is None else [quantity(field).named("field")], "in_turn": True,
-             "principal": aligned},
-        ground=ground_of(surface, mu, N), direct={"mu": (0, True)},
-        alone={"recommended": "" if reads else "rkn6_14a/kepler"},
+        "spacecraft", bodies, acts + [GRADIENT] * tidal + kit.loads(frame if aligned else IDENTITY),
+        {"inertia": inertia, "mu": mu, "mass": mass, "gravity_gradient": tidal, "forces": found,
+         "thrusters": kit.thrusters, "plates": kit.plates, "surface": surface, **kit.arguments,
+         **({"gradient_of_forces": True} if points else {})},
+        given, axis_of_symmetry(bodies[0].moments, frame) if N == 1 and kit.empty else None,
+        {"recommended": "" if any(one.velocity_dependent for one in every) else "rkn6_14a/kepler"},
+        {"around": kit.around, "in_turn": True, "principal": aligned},
+        lambda spin: Energies.of(mu, bodies, tidal, spin), ground=ground_of(surface, mu, N), direct={"mu": (0, True)},
     )  # fmt: skip

@@ -21,8 +21,11 @@ from typing import Any
 
 import numpy as np
 
+from polhode.algebra import rotation
+from polhode.algebra.quaternion import to_matrix
 from polhode.arguments import Array, array, number
 from polhode.arguments.recorded import each_made
+from polhode.bodies.inertia import Principal
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel.jit import helper, hole
@@ -91,6 +94,8 @@ def loads_of(forces: Sequence[Force], mass: float, burns: Sequence[tuple[float, 
     found: list[Load] = []
     kinds = [force.kind for force in forces]
     for k, force in enumerate(forces):
+        if force.flow > 0.0 and not burns:
+            raise InvalidInput("a spacecraft keeps its mass; give thrust as an acceleration, or thrusters")
         label = f"{force.kind} {kinds[:k].count(force.kind) + 1}" if kinds.count(force.kind) > 1 else force.kind
         what = f"forces[{k}], {force.description}"
         falls = bool(burns) and (force.surface or force.flow > 0.0)
@@ -214,9 +219,18 @@ def on_points(act: Callable[..., Any]) -> Callable[..., Any]:
     return around(acting, act)
 
 
-def loads_on_points(forces: Sequence[Force], loads: Sequence[Load], axes: Any, moments: Any) -> list[Load]:
-    """The loads on the points of those forces that have a potential."""
-    more = {"axes": axes} | ({} if moments is None else {"moments": moments})
+def axes_of(frame: Any) -> Array:
+    """The principal axes, the columns, of a body with this frame."""
+    return np.reshape(to_matrix(tuple(frame)), (3, 3))
+
+
+def loads_on_points(forces: Sequence[Force], loads: Sequence[Load], frame: Any, whole: Principal | None) -> list[Load]:
+    """The loads on the points of those forces that have a potential; ``whole`` is what a body with these principal axes
+    is with locked wheels, None of several bodies."""
+    more: dict[str, Any] = {"axes": np.eye(3)[:2]}
+    if whole is not None:
+        axes = rotation.rotate(whole.frame, np.eye(3)) @ axes_of(frame)
+        more = {"axes": axes[:2], "moments": whole.moments}
     return [
         replace(load, function=on_points(load.function), parameters={**load.parameters, **more})
         for force, load in zip(forces, loads, strict=True)
