@@ -58,17 +58,20 @@ def one_body(function):
 
 GAINS = {"pointing.gain": np.linspace(0.03, 0.07, M)}
 WIND = ph.loads.of(gust).states(wind={"noise": 0.3, "every": 0.25, "seed": 3})
+GUSTS = {"gust.states.wind.seed": np.arange(M)}
 CASES = {
     "plain": (craft, GAINS), "of one body": (lambda: one_body(law_of_one), {"parameters": np.linspace(0.03, 0.07, M)}),
     "a delay": (lambda: craft(delay=1.5), GAINS), "a phase": (lambda: craft(phase=0.25), GAINS),
     "a delay between samples": (lambda: craft(delay=0.75), GAINS),
     "in steps": (lambda: craft(resolution=0.004, limit=(0.02, 0.03, 0.01)),
                  {"pointing.limit": np.linspace((0.02, 0.03, 0.01), (0.2, 0.1, 0.05), M)}),
-    "noise": (lambda: craft(noise=(WIND,)), {"gust.states.wind.seed": np.arange(M)}),
+    "noise": (lambda: craft(noise=(WIND,)), GUSTS),
+    "noise, a delay between samples": (lambda: craft(noise=(WIND,), delay=0.75), GUSTS),
 }  # fmt: skip
 
 
-FEW = {("plain", "v2"), ("a delay", "mkrk:cv8"), ("a delay between samples", "v2"), ("noise", "mkrk:cv8")}
+FEW = {("plain", "v2"), ("noise, a delay between samples", "mkrk:cv8")}
+"""Delays, phases and resolutions are in ``test_switches_in_lanes.py`` too."""
 
 
 @each(("name", "method"), [

@@ -28,82 +28,92 @@ NUMBERS = {
 
 
 def spoiled(value):
-    """``(words, value with one thing wrong)``, each a few words that say what."""
+    """``(words, function that returns the value with one thing wrong)``, each a few words that say what."""
     if isinstance(value, xr.Dataset):
         yield from spoiled_datasets(value)
     elif isinstance(value, xr.DataArray):
-        for what, ds in spoiled_datasets(value.to_dataset(name="series")):
-            if "series" in ds:
-                yield what, ds["series"]
+        for what, change in spoiled_datasets(value.to_dataset(name="series")):
+            if what != "empty" and what != "without series":
+                yield what, lambda change=change: change()["series"]
     elif isinstance(value, np.ndarray):
         yield from spoiled(value.tolist())
-    elif isinstance(value, bool | str):
-        yield from ((what, NUMBERS[what]) for what in ("nan", "0", "nothing", "None", "complex", "a list", "a mapping"))
-        if isinstance(value, str):
-            yield from [
-                ("a word", "north"),
-                ("twice", value + value),
-                ("upper case", value.upper()),
-                ("a list", [value]),
-            ]
-    elif isinstance(value, int | float):
-        yield from [("negative", -value), *NUMBERS.items()]
     elif isinstance(value, dict):
-        yield from (("no key", {}), ("a list", list(value)), ("a strange key", value | {1: 2.0}))
+        yield from given({"no key": {}, "a list": list(value), "a strange key": value | {1: 2.0}})
         for key, inner in value.items():
-            yield f"without {key}", {k: v for k, v in value.items() if k != key}
-            yield f"{key} misspelled", {k + "x" if k == key else k: v for k, v in value.items()}
-            yield from ((f"{key}: {what}", value | {key: wrong}) for what, wrong in spoiled(inner))
+            yield f"without {key}", lambda key=key: {k: v for k, v in value.items() if k != key}
+            yield f"{key} misspelled", lambda key=key: {k + "x" if k == key else k: v for k, v in value.items()}
+            for what, change in spoiled(inner):
+                yield f"{key}: {what}", lambda key=key, change=change: value | {key: change()}
     elif isinstance(value, list | tuple):
         kind = type(value)
-        yield from (("empty", kind()), ("once more", kind([*value, *value[-1:]])), ("nested", kind([value])))
-        yield from (("one less", value[:-1]), ("a mapping", dict(enumerate(value))), ("None", None))
+        yield from given({"empty": kind(), "once more": kind([*value, *value[-1:]]), "nested": kind([value])})
+        yield from given({"one less": value[:-1], "a mapping": dict(enumerate(value)), "None": None})
         for k in sorted({0, len(value) - 1} if value else ()):
-            yield from (
-                (f"[{k}] {what}", kind([*value[:k], wrong, *value[k + 1 :]])) for what, wrong in spoiled(value[k])
-            )
+            for what, change in spoiled(value[k]):
+                yield f"[{k}] {what}", lambda k=k, change=change: kind([*value[:k], change(), *value[k + 1 :]])
+    elif isinstance(value, bool | str):
+        yield from given({what: NUMBERS[what] for what in FOR_WORDS})
+        if isinstance(value, str):
+            yield from given({"a word": "north", "twice": value + value, "upper case": value.upper()})
+            yield from given({"a list": [value]})
+    elif isinstance(value, int | float):
+        yield from given({"negative": -value, **NUMBERS})
+
+
+def given(wrongs):
+    return [(what, lambda wrong=wrong: wrong) for what, wrong in wrongs.items()]
 
 
 def spoiled_datasets(ds):
-    """One variable, dimension or attribute wrong."""
-    yield "empty", xr.Dataset()
+    """One variable, dimension or attribute wrong; made where it is asked for."""
+    yield "empty", xr.Dataset
     for dim in ds.dims:
-        yield f"one of {dim}", ds.isel({dim: 0})
-        yield f"none of {dim}", ds.isel({dim: slice(0)})
-        yield f"two of {dim}", ds.isel({dim: slice(2)})
-        yield f"{dim} renamed", ds.rename({dim: "other"})
-        yield f"{dim} backwards", ds.isel({dim: slice(None, None, -1)})
+        yield f"one of {dim}", lambda dim=dim: ds.isel({dim: 0})
+        yield f"none of {dim}", lambda dim=dim: ds.isel({dim: slice(0)})
+        yield f"two of {dim}", lambda dim=dim: ds.isel({dim: slice(2)})
+        yield f"{dim} renamed", lambda dim=dim: ds.rename({dim: "other"})
+        yield f"{dim} backwards", lambda dim=dim: ds.isel({dim: slice(None, None, -1)})
     for name in ds.variables:
-        held = ds[name]
-        yield f"without {name}", ds.drop_vars(name)
-        changes = {"strings": held.astype(str), "objects": held.astype(object)}
-        if held.dtype.kind in "fiu":
-            one = xr.zeros_like(held, dtype=float)
-            one[{dim: -1 for dim in held.dims}] = 1.0
-            changes |= {
-                "complex": held + 1j,
-                "zero": held * 0,
-                "same": held * 0 + 1,
-                "whole": held.fillna(0.0).astype(int),
-            }
-            changes |= {f"all {x}": held * 0 + x for x in (np.nan, np.inf, 1e300, -1e300, 5e-324)}
-            changes |= {f"last {x}": held.where(one == 0, x) for x in (np.nan, np.inf, 1e300, 5e-324)}
-        for what, wrong in changes.items():
-            yield f"{name}: {what}", ds.assign_coords({name: wrong}) if name in ds.coords else ds.assign({name: wrong})
+        yield f"without {name}", lambda name=name: ds.drop_vars(name)
+        changes = ANY_VARIABLE if ds[name].dtype.kind not in "fiu" else ANY_VARIABLE | NUMERICAL
+        for what, change in changes.items():
+            yield f"{name}: {what}", lambda name=name, change=change: with_variable(ds, name, change(ds[name]))
     for key in ds.attrs:
-        yield f"without attribute {key}", ds.drop_attrs().assign_attrs({k: v for k, v in ds.attrs.items() if k != key})
+        others = {k: v for k, v in ds.attrs.items() if k != key}
+        yield f"without attribute {key}", lambda others=others: ds.drop_attrs().assign_attrs(others)
         for wrong in ("north", 1e300, -1, "{}", [1.0], ""):
-            yield f"attribute {key}: {wrong!r}", ds.assign_attrs({key: wrong})
+            yield f"attribute {key}: {wrong!r}", lambda key=key, wrong=wrong: ds.assign_attrs({key: wrong})
+
+
+def with_variable(ds, name, values):
+    return ds.assign_coords({name: values}) if name in ds.coords else ds.assign({name: values})
+
+
+def last(held, x):
+    one = xr.zeros_like(held, dtype=float)
+    one[{dim: -1 for dim in held.dims}] = 1.0
+    return held.where(one == 0, x)
+
+
+FOR_WORDS = ("nan", "0", "nothing", "None", "complex", "a list", "a mapping")
+ANY_VARIABLE = {"strings": lambda held: held.astype(str), "objects": lambda held: held.astype(object)}
+NUMERICAL = {
+    "complex": lambda held: held + 1j, "zero": lambda held: held * 0, "same": lambda held: held * 0 + 1,
+    "whole": lambda held: held.fillna(0.0).astype(int),
+    **{f"all {x}": lambda held, x=x: held * 0 + x for x in (np.nan, np.inf, 1e300, -1e300, 5e-324)},
+    **{f"last {x}": lambda held, x=x: last(held, x) for x in (np.nan, np.inf, 1e300, 5e-324)},
+}  # fmt: skip
+"""What becomes of a variable of a trajectory."""
 
 
 def cases(name):
-    """``(which call, argument, words, arguments)`` of all calls of a function with one thing wrong."""
+    """``(which call, argument, words, function that returns arguments)`` of all calls with one thing wrong."""
     for k in range(len(CALLS[name])):
-        yield k, "nonsense", "unknown", {"nonsense": 1.0}
+        yield k, "nonsense", "unknown", lambda: {"nonsense": 1.0}
         for argument, value in arguments_of(name, k).items():
-            for what, wrong in spoiled(value):
+            for what, change in spoiled(value):
                 if (name, argument) not in LONG_BY_WISH or what not in LONG:
-                    yield k, argument, what, {argument: wrong}
+                    yield k, argument, what, lambda argument=argument, change=change: {argument: change()}
 
 
 LONG_BY_WISH = {("integrate", "t_end"), ("compare", "t_end"), ("ensemble", "t_end"), ("fit", "t_end")}
@@ -133,8 +143,8 @@ def names_in(name, k):
 def wrongs(name, every=1, start=0):
     """How many calls there were, and those that ended as none should."""
     count, wrong = 0, []
-    for k, argument, what, changes in itertools.islice(cases(name), start, None, every):
-        ended, told = outcome(name, arguments_of(name, k) | changes, SECONDS)
+    for k, argument, what, change in itertools.islice(cases(name), start, None, every):
+        ended, told = outcome(name, arguments_of(name, k) | change(), SECONDS)
         count += 1
         if argument == "nonsense":
             fault = ended not in ("TypeError", "refused") or "nonsense" not in str(told)
@@ -150,8 +160,9 @@ def wrongs(name, every=1, start=0):
     return count, wrong
 
 
-RUNS = EXPENSIVE | {"ensemble", "fit", "estimation.kalman", "gradient", "sweep", "animate", "plots.animate", "view"} | {
-    name for name in CALLS if name.startswith(("chaos.", "plots."))
+RUNS = EXPENSIVE | {name for name in CALLS if name.startswith(("chaos.", "plots."))} | {
+    "ensemble", "ensembles.ensemble_of", "fit", "estimation.kalman", "gradient", "sweep", "animate", "plots.animate",
+    "view",
 }  # fmt: skip
 """What runs, compiles or draws: in the long form."""
 

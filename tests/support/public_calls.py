@@ -34,6 +34,7 @@ OF_FEW = ("systems", "methods", "checks", "errors")
 """Modules of which users need what is at the top, or was there once."""
 
 
+@functools.cache
 def public_functions():
     """``{name under polhode: function}``: every function, and every class whose making is one."""
     found = {}
