@@ -207,7 +207,7 @@ def test_the_base_computes_and_says_what_is_missing_for_the_rest(python):
     packages = " ".join(re.findall(r"[a-z0-9]+(?=>=)", " ".join(PROJECT["optional-dependencies"]["all"])))
     said = python(WITHOUT_ALL.replace("sys.argv[1]", repr(packages)))
     assert (said.pop("steps"), said.pop("members"), said.pop("command")) == ([20, 20], 3, 2)
-    needed = {"save": "h5netcdf", "zarr": "zarr", "store": "zarr", "sweep": "zarr"}
+    needed = {"save": "h5netcdf", "zarr": "numcodecs", "store": "numcodecs", "sweep": "numcodecs"}
     assert said == {
         name: f"this needs {needed.get(name, 'matplotlib')}, which is not installed: pip install 'polhode[all]'"
         for name in said

@@ -298,7 +298,7 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> InvalidInput:
     return InvalidInput(f"unknown {what} {shown(name)}; {' '.join(hints)}")
 
 
-OF_ALL = {"matplotlib", "h5netcdf", "h5py", "zarr", "click", "rich"}
+OF_ALL = {"matplotlib", "h5netcdf", "h5py", "zarr", "numcodecs", "click", "rich"}
 """Packages that ``polhode[all]`` installs beside those that every computation needs."""
 
 

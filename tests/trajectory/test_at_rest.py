@@ -141,9 +141,19 @@ def test_checksums_for_other_readers(written, trajectory):
                 assert file["attitude"].fletcher32 and not file["energy"].chunks
             plain = xr.open_dataset(written).load()
         else:
+            group = zarr.open_group(written, mode="r")
             for name in ("attitude", "energy", "axis"):
-                assert zarr.open_group(written, mode="r")[name].metadata.codecs[-1].to_dict()["name"] == "crc32c"
+                last = group[name].metadata.codecs[-1].to_dict()
+                assert last["name"] == "zstd" and last["configuration"]["checksum"]
             plain = xr.open_zarr(written, consolidated=False).load()
+            chunk = written / "energy" / "c" / "0"
+            data = chunk.read_bytes()
+            try:
+                chunk.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+                with pytest.raises(RuntimeError, match="checksum"):
+                    xr.open_zarr(written, consolidated=False).energy.load()
+            finally:
+                chunk.write_bytes(data)
     assert plain.equals(trajectory) and plain.attrs == trajectory.attrs
 
 

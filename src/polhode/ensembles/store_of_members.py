@@ -40,7 +40,6 @@ class StoreOfMembers(Growing):
         super().__init__(self.path, MEMBER, members, BUFFER)
         self.added, self.rows, self.fills = 0, members, {"status": NOT_RUN}
         self.waiting: dict[int, tuple[dict[str, Any], int]] = {}
-        self.coordinates: list[str] = []
         self.lock = threading.Lock()
 
     def add_members(self, first: int, block: xr.Dataset) -> None:
@@ -49,7 +48,6 @@ class StoreOfMembers(Growing):
         with self.lock, self._writing():
             if not self.pending:
                 self._begin(block)
-                self.coordinates = [str(name) for name in block.coords if name not in block.dims]
             values = {name: block.variables[name].values for name in self.pending if name != MEMBER}
             values[MEMBER] = np.arange(first, first + size)
             begin = 0
@@ -86,8 +84,7 @@ class StoreOfMembers(Growing):
                 if number in self.waiting or not (self.path / MEMBER / "c" / str(number)).exists():
                     self._write_members(number)
             self.disk.sync()
-            beside = {"coordinates": " ".join(self.coordinates)} if self.coordinates else {}  # as xarray writes it
-            write_durably(self.path / NODE, group_of(self.nodes, {**(attributes or {}), **beside}))
+            write_durably(self.path / NODE, group_of(self.nodes, {**(attributes or {}), **self.coordinates}))
         return opened(self.path, MEMBER)
 
     @contextlib.contextmanager

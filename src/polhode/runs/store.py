@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 
 from polhode import lazy, reading
-from polhode.arguments import number, path as checked_path
+from polhode.arguments import Array, number, path as checked_path
 from polhode.durable import Unsynced, write_durably
 from polhode.errors import FileProblem, InvalidInput, NotFinite, OtherMachineWarning, PolhodeError, shown
 from polhode.kernel import jit
@@ -51,12 +51,14 @@ from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
 from polhode.trajectory import foreign
-from polhode.trajectory.files import CHECKPOINT, is_store, zarr_store
-from polhode.trajectory.growing import encoded, opened
+from polhode.trajectory.files import CHECKPOINT, is_store
+from polhode.trajectory.growing import NODE, encoded, file_of, metadata_of, node_of, opened, packer, padded
 
 SECONDS = 30.0
 """Between two checkpoints, unless told otherwise."""
 FORMAT = "polhode live store 1"
+NO_COUNT = -1
+"""Of iterations, where there is no row."""
 TRAJECTORY = "trajectory"
 """The group with the Dataset of the run."""
 FIELDS = {
@@ -246,7 +248,7 @@ class LiveStore:
         self.run: Run | None = None
         self.kept: tuple[dict[str, Any], int] | None = None
         self.room = 0
-        self.unfinished: dict[str, tuple[int, Any, Any, bool]] = {}
+        self.unfinished: dict[str, tuple[int, Array, bool]] = {}
         self.flushed, self.disk = 0, Unsynced()
         self.streams, self.stream = True, None  # type: bool, streamed.Streamed | None
         self.lock: int | None = None
@@ -386,46 +388,28 @@ class LiveStore:
             self._create(request)
 
     def _create(self, request: Request) -> None:
-        zarr: Any = lazy.opened("zarr")
-        from zarr.codecs import ZstdCodec
-
+        packer()
         samples, width = request.recording.t_eval, len(request.state)
         most = request.steps.max_steps if isinstance(request.steps, Tolerance) else request.total
         rows = GUESSED_ROWS if most is None else most // request.recording.every + 2
         if samples is not None:
             rows = len(samples) + 2
         chunk = max(1, min(rows, CHUNK // (8 * width)))
-        group = zarr.create_group(
-            zarr_store(write_durably)(self.path), zarr_format=3, attributes={"polhode_store": FORMAT, "about": ABOUT}
-        )
-        shapes = {"time": (rows,), "step": (rows,), "iterations": (rows,), "state": (rows, width)}
-        for name, shape in shapes.items():
-            whole = name == "iterations"
-            group.create_array(
-                name,
-                shape=shape,
-                chunks=(chunk, width) if name == "state" else (min(rows, max(chunk, SHORT_CHUNK)),),
-                dtype="i8" if whole else "f8",
-                fill_value=-1 if whole else float("nan"),
-                compressors=ZstdCodec(checksum=True),
-                dimension_names=("time", "number")[: len(shape)],
-            )
-        self._consolidate(group)
+        short = min(rows, max(chunk, SHORT_CHUNK))
+        nodes = {
+            name: node_of(xr.Variable("time", np.empty(0, kind)), (rows,), (short,), NO_COUNT)
+            for name, kind in (("time", float), ("step", float), ("iterations", np.int64))
+        }
+        nodes["state"] = node_of(xr.Variable(("time", "number"), np.empty((0, 0))), (rows, width), (chunk, width))
+        self._lay_out(nodes)
 
-    def _consolidate(self, group: Any) -> None:
-        """Let readers find the arrays without asking what else is in the folder."""
-        zarr: Any = lazy.opened("zarr")
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that Zarr's specification does not know this yet
-            zarr.consolidate_metadata(group.store)
+    def _lay_out(self, nodes: Mapping[str, Any]) -> None:
+        """Write what the arrays say of themselves."""
+        for name, data in metadata_of(nodes, {"polhode_store": FORMAT, "about": ABOUT}).items():
+            write_durably(self.path / name, data)
 
     def _group(self) -> Any:
-        zarr: Any = lazy.opened("zarr")
-
-        return zarr.open_group(
-            zarr_store(write_durably)(self.path), mode="r+" if self.writable else "r", use_consolidated=False
-        )
+        return lazy.opened("zarr").open_group(self.path, mode="r", use_consolidated=False)
 
     def join(self, run: Run, record: Record, potential: Any) -> None:
         """Follow a run from now on; one that goes on gets its rows and its state back."""
@@ -619,42 +603,39 @@ class LiveStore:
 
     def _make_room(self, count: int) -> None:
         """See to it that the arrays have room for so many rows, and know their chunks."""
+        nodes = {name: json.loads((self.path / name / NODE).read_text(encoding="utf-8")) for name in self.digests}
+        self.room = nodes["time"]["shape"][0]
+        if count > self.room:
+            self.room = 2 * count
+            for node in nodes.values():
+                node["shape"][0] = self.room
+            self._lay_out(nodes)
         group = self._group()
-        if count > group["time"].shape[0]:
-            for name in self.digests:
-                group[name].resize((2 * count, *group[name].shape[1:]))
-            self._consolidate(group)
-        self.room = group["time"].shape[0]
         for name in self.digests.keys() - self.unfinished.keys():
             chunk = group[name].chunks[0]
-            rows = group[name][self.rows // chunk * chunk : self.rows]
-            self.unfinished[name] = chunk, rows, group[name].fill_value, False
+            self.unfinished[name] = chunk, group[name][self.rows // chunk * chunk : self.rows], False
 
     def _write(self, name: str, rows: Any) -> None:
         """Write rows behind those of an array; those of its last, unfinished chunk are kept in memory."""
-        chunk, before, fill, _ = self.unfinished[name]
+        chunk, before, _ = self.unfinished[name]
         first = self.flushed // chunk
         rows = np.concatenate([before, rows])
         whole = len(rows) // chunk
         for k in range(whole):
-            file, data = self._file(name, first + k), encoded(rows[k * chunk : (k + 1) * chunk])
+            file = self.path / file_of(name, first + k, rows.ndim)
+            data = encoded(rows[k * chunk : (k + 1) * chunk])
             if (first + k) * chunk < self.rows:  # rows that count are in it
                 write_durably(file, data)
             else:
                 self.disk.write(file, data)
-        self.unfinished[name] = chunk, rows[whole * chunk :].copy(), fill, True
+        self.unfinished[name] = chunk, rows[whole * chunk :].copy(), True
 
     def _write_unfinished(self, name: str) -> None:
-        chunk, rows, fill, new = self.unfinished[name]
+        chunk, rows, new = self.unfinished[name]
         if len(rows) and new:
-            padded = np.full((chunk, *rows.shape[1:]), fill, dtype=rows.dtype)
-            padded[: len(rows)] = rows
-            write_durably(self._file(name, self.flushed // chunk), encoded(padded))
-        self.unfinished[name] = chunk, rows, fill, False
-
-    def _file(self, name: str, chunk: int) -> Path:
-        """The file of a chunk."""
-        return self.path.joinpath(name, "c", str(chunk), *["0"] * (name == "state"))
+            file = self.path / file_of(name, self.flushed // chunk, rows.ndim)
+            write_durably(file, encoded(padded(rows, chunk, NO_COUNT)))
+        self.unfinished[name] = chunk, rows, False
 
     def _checkpoint(self, done: Mapping[str, Any], state: dict[str, Any] | None, digests: Mapping[str, Any]) -> None:
         body = {

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import functools
 import os
 import shutil
 import tempfile
@@ -22,6 +21,7 @@ from polhode.errors import FileProblem, InvalidInput, answering
 from polhode.kernel.interrupts import held
 from polhode.lazy_packages import xr
 from polhode.trajectory import digests, foreign
+from polhode.trajectory.growing import Growing
 from polhode.trajectory.schema import renamed, trajectory
 
 SUFFIXES = (".nc", ".zarr")
@@ -86,23 +86,6 @@ def appearing_whole(target: Path) -> Iterator[Path]:
         raise FileProblem(
             f"cannot write {target}: {problem.strerror or problem}; choose another place with -o"
         ) from problem
-
-
-@functools.cache
-def zarr_store(write: Callable[[Path, bytes], None]) -> Any:
-    """The class of Zarr stores on a disk whose files are written so."""
-    import asyncio
-
-    from zarr.storage import LocalStore
-
-    class Written(LocalStore):
-        async def set(self, key: str, value: object) -> None:
-            await asyncio.to_thread(self.set_sync, key, value)
-
-        def set_sync(self, key: str, value: Any) -> None:
-            write(self.root / key, value.to_bytes())
-
-    return Written
 
 
 @answering
@@ -206,12 +189,9 @@ def _write_netcdf(ds: xr.Dataset, path: Path) -> None:
 
 
 def _write_zarr(ds: xr.Dataset, path: Path) -> None:
-    from zarr.codecs import Crc32cCodec, ZstdCodec
-
-    # Strings of fixed length have no specification in Zarr 3; those of variable length do.
-    strings = {name: c.astype(object) for name, c in ds.coords.items() if c.dtype.kind == "U"}
-    encoding = {str(name): {"compressors": (ZstdCodec(level=0), Crc32cCodec())} for name in ds.variables}
-    ds.assign_coords(strings).to_zarr(path, mode="w", consolidated=False, zarr_format=3, encoding=encoding)
+    growing = Growing(path, most=max(1, ds.sizes["time"]))
+    growing.add(ds)
+    growing.show(ds.attrs, last=True)
     digests.seal_zarr(path)
 
 

@@ -8,6 +8,7 @@ the group sees whole rows only. Attributes, and variables without that dimension
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import shutil
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from polhode import lazy
 from polhode.arguments import Array, Indices
 from polhode.durable import Unsynced, write, write_durably
 from polhode.lazy_packages import xr
@@ -30,10 +32,10 @@ INDEXED = 2**17
 NODE = "zarr.json"
 
 
-def _packed(data: bytes) -> bytes:
-    from numcodecs.zstd import Zstd
-
-    return bytes(Zstd(level=1, checksum=True).encode(data))
+@functools.cache
+def packer() -> Any:
+    """What packs chunks; asked for early by who has begun nothing yet."""
+    return lazy.opened("numcodecs.zstd").Zstd(level=1, checksum=True)
 
 
 def _text(values: Any) -> bool:
@@ -43,21 +45,21 @@ def _text(values: Any) -> bool:
 def encoded(values: Array | Indices | NDArray[np.object_]) -> bytes:
     """The content of a chunk."""
     if not _text(values):
-        return _packed(np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<")).tobytes())
+        return bytes(packer().encode(np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<")).tobytes()))
     from numcodecs.vlen import VLenUTF8
 
-    return _packed(bytes(VLenUTF8().encode(values.astype(object))))
+    return bytes(packer().encode(bytes(VLenUTF8().encode(values.astype(object)))))
 
 
-def node_of(variable: Any, shape: tuple[int, ...], chunk: tuple[int, ...]) -> dict[str, Any]:
-    """The metadata of an array."""
+def node_of(variable: Any, shape: tuple[int, ...], chunk: tuple[int, ...], empty: int = 0) -> dict[str, Any]:
+    """The metadata of an array; ``empty`` is an integer that is not there."""
     text = _text(variable)
     kind = "string" if text else variable.dtype.name
     first = {"name": "vlen-utf8"} if text else {"name": "bytes", "configuration": {"endian": "little"}}
-    fill: Any = {"f": "NaN", "b": False}.get(variable.dtype.kind, "" if text else 0)
+    fill: Any = {"f": "NaN", "b": False}.get(variable.dtype.kind, "" if text else empty)
     return {
         "zarr_format": 3, "node_type": "array", "shape": list(shape), "data_type": kind,
-        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(chunk)}},
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [max(1, size) for size in chunk]}},
         "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}, "fill_value": fill,
         "codecs": [first, {"name": "zstd", "configuration": {"level": 1, "checksum": True}}],
         "attributes": dict(variable.attrs), "dimension_names": list(variable.dims), "storage_transformers": [],
@@ -66,18 +68,31 @@ def node_of(variable: Any, shape: tuple[int, ...], chunk: tuple[int, ...]) -> di
 
 def group_of(nodes: Mapping[str, Any], attributes: Mapping[str, Any]) -> bytes:
     """The metadata of a group, with those of all its arrays."""
-    node = {
-        "zarr_format": 3,
-        "node_type": "group",
-        "attributes": dict(attributes),
-        "consolidated_metadata": {"kind": "inline", "must_understand": False, "metadata": dict(nodes)},
-    }
-    return text_of(node)
+    gathered = {"kind": "inline", "must_understand": False, "metadata": dict(nodes)}
+    group = {"zarr_format": 3, "node_type": "group", "attributes": dict(attributes), "consolidated_metadata": gathered}
+    return text_of(group)
 
 
 def text_of(node: Mapping[str, Any]) -> bytes:
     """Metadata as the content of a file."""
     return json.dumps(node, default=lambda value: value.tolist()).encode()  # of numpy
+
+
+def metadata_of(nodes: Mapping[str, Any], attributes: Mapping[str, Any]) -> dict[str, bytes]:
+    """The files of metadata of a group and its arrays, by their names; last that by which the group is there."""
+    return {f"{name}/{NODE}": text_of(node) for name, node in nodes.items()} | {NODE: group_of(nodes, attributes)}
+
+
+def file_of(name: str, chunk: int, dimensions: int) -> str:
+    """The name of the file of a chunk, which has all there is along the other dimensions."""
+    return "/".join([name, "c", str(chunk), *["0"] * (dimensions - 1)])
+
+
+def padded(rows: Any, chunk: int, empty: float = 0) -> Any:
+    """Rows of a chunk that is not full, with those that are not there: NaN, or this integer."""
+    whole = np.full((chunk, *rows.shape[1:]), np.nan if rows.dtype.kind == "f" else empty, dtype=rows.dtype)
+    whole[: len(rows)] = rows
+    return whole
 
 
 class Growing:
@@ -89,8 +104,9 @@ class Growing:
         self.nodes: dict[str, dict[str, Any]] = {}
         self.pending: dict[str, Any] = {}
         self.fills: dict[str, Any] = {}  # of variables whose empty numbers are none of those that are usual
-        self.attributes: dict[str, Any] = {}
+        self.coordinates: dict[str, str] = {}
         self.disk = Unsynced()
+        packer()
 
     # -------------------------------------------------------------- rows
     def add(self, piece: xr.Dataset) -> None:
@@ -115,18 +131,18 @@ class Growing:
         self.chunk = max(1, min(self.buffer // max(1, row), self.most or self.buffer))
         for name, variable in growing.items():
             within = variable.shape[1:]
-            node = node_of(variable, (self.rows, *within), (self.chunk, *(max(1, size) for size in within)))
-            node["fill_value"] = self.fills.get(name, node["fill_value"])
+            node = node_of(variable, (self.rows, *within), (self.chunk, *within), self.fills.get(name, 0))
             fill = np.nan if variable.dtype.kind == "f" else node["fill_value"]
             kind = object if _text(variable) else variable.dtype
             self.pending[name] = np.full((self.chunk, *within), fill, dtype=kind)
             self._put(name, node)
         self.put(piece.drop_vars(list(growing)))
+        names = [str(name) for name in piece.coords if name not in piece.dims]
+        self.coordinates = {"coordinates": " ".join(names)} if names else {}  # as xarray writes it
 
     def _write_chunk(self, number: int, buffers: Mapping[str, Any]) -> None:
         for name, buffer in buffers.items():
-            file = self.folder.joinpath(name, "c", str(number), *["0"] * (buffer.ndim - 1))
-            self.disk.write(file, encoded(buffer))
+            self.disk.write(self.folder / file_of(name, number, buffer.ndim), encoded(buffer))
 
     def _remove_beyond(self, name: str) -> None:
         """Remove chunks of another run of the same, which had more rows when it ended."""
@@ -146,7 +162,7 @@ class Growing:
             values = variable.values
             if values.size:
                 self.disk.write(self.folder.joinpath(str(name), "c", *["0"] * values.ndim), encoded(values))
-            self._put(str(name), node_of(variable, values.shape, tuple(max(1, size) for size in values.shape)))
+            self._put(str(name), node_of(variable, values.shape, values.shape))
 
     def describe(self, name: str, attributes: Mapping[str, Any]) -> None:
         """Other attributes of a variable, from the next ``show`` on."""
@@ -164,8 +180,7 @@ class Growing:
             if last:
                 self._put(name, self.nodes[name])
                 self._remove_beyond(name)
-        self.attributes = dict(attributes)
-        data = group_of(self.nodes, self.attributes)
+        data = group_of(self.nodes, {**attributes, **self.coordinates})
         if last:
             self.disk.sync()
             write_durably(self.folder / NODE, data)

@@ -28,13 +28,13 @@ from typing import Any
 import numpy as np
 
 from polhode import reading
-from polhode.arguments import path as checked_path
+from polhode.arguments import Array, path as checked_path
 from polhode.durable import PARTIAL, write_beside_others
 from polhode.ensembles.sweep.plan import Block, Plan, maker, opened, sealed
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, PolhodeError, answering, shown
 from polhode.lazy_packages import xr
 from polhode.trajectory import foreign
-from polhode.trajectory.files import zarr_store
+from polhode.trajectory.growing import NODE as ROOT, encoded, file_of, metadata_of, node_of, packer, padded
 
 
 class Folder:
@@ -110,13 +110,13 @@ class Folder:
         path = Path(self.name)
         return path.is_file() or (path.is_dir() and any(not n.endswith(PARTIAL) for n in os.listdir(path)))
 
-    def zarr(self, *, writable: bool) -> Any:
-        """The Zarr store of it."""
+    def zarr(self) -> Any:
+        """What Zarr reads."""
         if not self.remote:
-            return zarr_store(write_beside_others)(self.name, read_only=not writable)
+            return self.name
         from zarr.storage import FsspecStore
 
-        return FsspecStore.from_url(self.name, read_only=not writable)
+        return FsspecStore.from_url(self.name, read_only=True)
 
     def tidy(self) -> None:
         """Remove what writers that were killed have left."""
@@ -130,8 +130,8 @@ class Folder:
 
 
 PLAN = "sweep.json"
-ROOT = "zarr.json"
-"""File of Zarr that says which arrays there are; written after them."""
+NOTHING = -1
+"""Where there is no number yet, in arrays of integers; in others NaN."""
 MARKS = "done"
 WRITERS = 8
 """Arrays that are written at once."""
@@ -182,12 +182,9 @@ class SweepStore:
         return {name: _column(list(values)) for name, values in pairs} | drawn
 
     def lay_out(self) -> None:
-        """Make the arrays, where they are not there: in memory, then file by file, so that several may do it."""
-        import zarr
-        from zarr.codecs import ZstdCodec
-        from zarr.storage import MemoryStore
-
-        plan, variables = self.plan, self.plan.variables
+        """Make the arrays, where they are not there: file by file, so that several may do it."""
+        plan = self.plan
+        packer()
         if self.folder.read(ROOT) is not None:
             return
         about = {
@@ -195,43 +192,30 @@ class SweepStore:
             "sweep": json.dumps(plan.study.table), "coordinates": " ".join([*self.columns, *plan.labels]),
             "polhode_sweep": "one run for each member; see status",
         }  # fmt: skip
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that Zarr's specification does not know all of this yet
-            files: dict[str, Any] = {}
-            group = zarr.create_group(MemoryStore(files), zarr_format=3, attributes=about)
-            arrays: dict[str, tuple[Any, ...]] = {
-                name: (one.shape, one.dims, one.kind, one.fill, one.attributes) for name, one in variables.items()
-            }
-            for name, column in self.columns.items():
-                dims = [f"{name}.{k}" for k in range(len(column["shape"]))]
-                words = {"long_name": name, **({"words": column["words"]} if "words" in column else {})}
-                kind = ("i8", -1) if "words" in column else ("f8", float("nan"))
-                arrays[name] = (column["shape"], dims, *kind, words)
-            for name, (shape, dims, kind, fill, words) in arrays.items():
-                group.create_array(
-                    name, shape=(plan.members, *shape), chunks=(plan.chunk, *[max(1, n) for n in shape]), dtype=kind,
-                    fill_value=fill, compressors=ZstdCodec(checksum=True), dimension_names=("member", *dims),
-                    attributes=words,
-                )  # fmt: skip
-            for name, values in plan.labels.items():
-                if np.asarray(values).dtype.kind in "fi":
-                    array = group.create_array(name, data=np.asarray(values), dimension_names=(name,))
-                    array.attrs.update({"long_name": name})
-            zarr.consolidate_metadata(group.store)
-        for key in sorted(files, key=lambda key: key == ROOT):
-            self.folder.write(key, files[key].to_bytes())
+        nodes = {}
+        for name, (dims, shape, kind, words) in self.kinds.items():
+            like = xr.Variable(dims, np.empty((0,) * len(dims), kind), words)
+            nodes[name] = node_of(like, (plan.members, *shape), (plan.chunk, *shape), NOTHING)
+        for name, given in plan.labels.items():
+            values = np.asarray(given)
+            if values.dtype.kind in "fi":
+                nodes[name] = node_of(xr.Variable(name, values, {"long_name": name}), values.shape, values.shape)
+                self.folder.write(file_of(name, 0, 1), encoded(values))
+        for key, data in metadata_of(nodes, about).items():
+            self.folder.write(key, data)
 
     @cached_property
-    def group(self) -> Any:
-        """The arrays, to be written."""
-        import zarr
-
-        return zarr.open_group(self.folder.zarr(writable=True), mode="r+", use_consolidated=False)
-
-    @cached_property
-    def arrays(self) -> dict[str, Any]:
-        """The same by name."""
-        return {name: self.group[name] for name in (*self.plan.variables, *self.columns)}
+    def kinds(self) -> dict[str, tuple[tuple[str, ...], list[int], str, dict[str, Any]]]:
+        """Dimensions of each array, its shape for one member, kind of number, attributes."""
+        found = {
+            name: (("member", *one.dims), one.shape, one.kind, dict(one.attributes))
+            for name, one in self.plan.variables.items()
+        }
+        for name, column in self.columns.items():
+            dims = [f"{name}.{k}" for k in range(len(column["shape"]))]
+            kind, words = ("i8", {"words": column["words"]}) if "words" in column else ("f8", {})
+            found[name] = ("member", *dims), column["shape"], kind, {"long_name": name, **words}
+        return found
 
     def write(self, chunk: int, block: Block, seconds: float) -> None:
         """Write what the members of a chunk left, then the mark that it is done."""
@@ -240,16 +224,22 @@ class SweepStore:
         for name, given in self.plan.study.design.columns(first, last).items():
             words = self.columns[name].get("words")
             numbers = [words.index(_text(value)) for value in given] if words is not None else given
-            values[name] = np.array(numbers, dtype="f8" if words is None else "i8")
+            values[name] = np.array(numbers)
+        values = {name: np.asarray(values[name], dtype=kind) for name, (_, _, kind, _) in self.kinds.items()}
         remedy = "what is done stays done: make room, and give the same command again"
         with refused(f"cannot write {self.folder}", remedy):
             with ThreadPoolExecutor(WRITERS) as writers:  # a disk syncs several files about as fast as one
-                list(writers.map(lambda name: self.arrays[name].__setitem__(slice(first, last), values[name]), values))
+                list(writers.map(lambda name: self._write(name, chunk, values[name]), values))
             self.folder.write(self._mark(chunk), sealed({
                 "chunk": chunk, "members": [first, last], "failed": len(block.failures),
                 "failures": block.failures[:MOST_SENTENCES], "warned": block.warned, "seconds": seconds,
                 "at": time.time(), "made_by": maker(), "values_sha256": _digest(values),
             }))  # fmt: skip
+
+    def _write(self, name: str, chunk: int, values: Array) -> None:
+        if values.size:
+            data = encoded(padded(values, self.plan.chunk, NOTHING))
+            self.folder.write(file_of(name, chunk, values.ndim), data)
 
     def check_contents(self, damaged: set[int] | None = None) -> None:
         """Refuse a folder with what no sweep writes: it may come from anybody."""
@@ -261,14 +251,17 @@ class SweepStore:
 
     def check(self) -> list[int]:
         """Chunks whose numbers are not those their marks speak of."""
+        import zarr
+
         wrong, damaged = [], set[int]()
         self.check_contents(damaged)
+        group: Any = zarr.open_group(self.folder.zarr(), mode="r", use_consolidated=False)
         for mark in self.marks():
             first, last = mark["members"]
             values = {}
             with contextlib.suppress(RuntimeError, ValueError, OSError):
                 if mark["chunk"] not in damaged:
-                    values = {name: np.asarray(array[first:last]) for name, array in self.arrays.items()}
+                    values = {name: np.asarray(group[name][first:last]) for name in self.kinds}
             if _digest(values) != mark["values_sha256"]:
                 wrong.append(mark["chunk"])
         return wrong
@@ -371,9 +364,7 @@ def open_store(store: SweepStore) -> xr.Dataset:
         store.check_contents()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ds: xr.Dataset = xr.open_zarr(
-                store.folder.zarr(writable=False), chunks=None, consolidated=True, mask_and_scale=False
-            )
+            ds: xr.Dataset = xr.open_zarr(store.folder.zarr(), chunks=None, consolidated=True, mask_and_scale=False)
         ds = ds.set_coords([name for name in (*store.columns, *plan.labels) if name in ds.variables])
         if ds.nbytes <= IN_MEMORY:
             ds = ds.load()
