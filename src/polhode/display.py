@@ -187,7 +187,7 @@ def teller(told: Any, name: str, kind: str = "a function") -> Callable[[Any], No
         return lambda state: None
     if not callable(told):
         raise InvalidInput(f"{name} must be {kind}, not {shown(told)}")
-    return told  # type: ignore[no-any-return]
+    return told
 
 
 def duration(seconds: float) -> str:

@@ -91,7 +91,7 @@ class Registry(dict[str, Row]):
             load_plugins()
         return dict.__contains__(self, name)
 
-    def get(self, name: str, default: Any = None) -> Any:  # type: ignore[override]
+    def get(self, name: str, default: Any = None) -> Any:
         return dict.__getitem__(self, name) if name in self else default
 
     __iter__, __len__, keys, values, items = map(_with_plugins, ("__iter__", "__len__", "keys", "values", "items"))

@@ -73,7 +73,7 @@ class Growth:
 
     def __init__(
         self, plan: Plan, vectors: Array | int, treatment: int, *, rows: int | None, between: int, seed: int,
-        threads: int | None, progress: Any, volumes: bool = False,
+        threads: int | None, progress: Callable[[Progress], None] | bool | None, volumes: bool = False,
     ) -> None:  # fmt: skip
         self.plan, self.treatment, self.between = plan, treatment, between
         with reporting(progress, "members") as report_progress:
@@ -375,7 +375,7 @@ def carry_past_changes(
     not part the ways."""
     run, record = taken(replace(request, recording=Recording(every=every), events=(), tangent=()))
     steps, columns = Steps(run.t0, run.h, run.total or 0), Columns(request.system, engine.prepared, request.state, ())
-    passage, rows = Passage(steps, columns, run), record.count
+    passage, rows = Passage(steps, request.system, run), record.count
     times, states = record.between(0, rows)[:2]
     known = [cut.time for cut in passage.cuts if cut.crossing < 0]
     passage.cuts += [Cut(t) for t in times[1:] if not any(run.same_time(t, other) for other in known)]
@@ -394,4 +394,4 @@ def carry_past_changes(
         row_done(row, now)
         return np.concatenate([there, state[bodies:]]), now
 
-    passage.march(engine, times[-1:], vectors, range(K), visit)
+    passage.march(columns, engine, times[-1:], vectors, range(K), visit)

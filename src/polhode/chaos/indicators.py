@@ -22,6 +22,7 @@ from polhode.runs.tangent.columns import state_names
 from polhode.systems.record import System, present_system
 
 Members = int | Mapping[str, Any] | None
+Report = Callable[[Progress], None] | bool | None
 ROWS = 200
 """Rows of an indicator of one run where ``every`` does not say how many."""
 BETWEEN = 8
@@ -32,7 +33,7 @@ BLOCKS = 20
 
 def lyapunov(
     system: System, method: str | Method | None = None, *, members: Members = None, vectors: ArrayLike = 1,
-    between: int = BETWEEN, seed: int = 0, threads: int | None = None, progress: Any = None, **run: Any,
+    between: int = BETWEEN, seed: int = 0, threads: int | None = None, progress: Report = None, **run: Any,
 ) -> xr.Dataset:  # fmt: skip
     """Lyapunov exponents: the mean rates at which the lengths of tangent vectors grow [benettin1980].
 
@@ -99,7 +100,7 @@ def lyapunov(
 
 def megno(
     system: System, method: str | Method | None = None, *, members: Members = None, vectors: ArrayLike = 1,
-    seed: int = 0, threads: int | None = None, progress: Any = None, **run: Any,
+    seed: int = 0, threads: int | None = None, progress: Report = None, **run: Any,
 ) -> xr.Dataset:  # fmt: skip
     """MEGNO, the mean exponential growth of nearby orbits [cincotta2000]: 2 where the motion is regular, else growing.
 
@@ -153,7 +154,7 @@ def megno(
 
 def fli(
     system: System, method: str | Method | None = None, *, members: Members = None, vectors: ArrayLike = 1,
-    seed: int = 0, threads: int | None = None, progress: Any = None, **run: Any,
+    seed: int = 0, threads: int | None = None, progress: Report = None, **run: Any,
 ) -> xr.Dataset:  # fmt: skip
     """FLI, the fast Lyapunov indicator [froeschle1997]: the largest logarithm of a tangent vector's growth so far.
 
@@ -196,7 +197,7 @@ def fli(
 
 def sali(
     system: System, method: str | Method | None = None, *, members: Members = None, vectors: ArrayLike = 2,
-    seed: int = 0, threads: int | None = None, progress: Any = None, **run: Any,
+    seed: int = 0, threads: int | None = None, progress: Report = None, **run: Any,
 ) -> xr.Dataset:  # fmt: skip
     """SALI, the smaller alignment index [skokos2001]: how far two tangent vectors are from being parallel.
 
@@ -246,7 +247,7 @@ def sali(
 
 def gali(
     system: System, method: str | Method | None = None, *, order: int = 2, members: Members = None,
-    vectors: ArrayLike | None = None, seed: int = 0, threads: int | None = None, progress: Any = None, **run: Any,
+    vectors: ArrayLike | None = None, seed: int = 0, threads: int | None = None, progress: Report = None, **run: Any,
 ) -> xr.Dataset:  # fmt: skip
     """GALI, the generalised alignment index of an order [skokos2007]: the volume that unit tangent vectors span.
 
@@ -367,7 +368,6 @@ def indicator_of(
     seed: int = 0, threads: int | None = None, progress: Callable[[Progress], None] | bool | None = None,
 ) -> xr.Dataset:  # fmt: skip
     """An indicator of chaos of what a scenario describes."""
-    compute: Any = INDICATORS[indicator]
     try:
         varied, given = None, grouped(scenario.arguments)
         if scenario.members is not None:
@@ -377,7 +377,7 @@ def indicator_of(
             given = {name: value for name, value in given.items() if name not in LENGTH} | {"t_end": t_end}
         if vectors is not None:
             given["order" if indicator == "gali" else "vectors"] = vectors
-        ds: xr.Dataset = compute(
+        ds: xr.Dataset = INDICATORS[indicator](
             scenario.system, scenario.method, members=varied, seed=seed, threads=threads, progress=progress, **given
         )
     except InvalidInput as failed:

@@ -43,22 +43,22 @@ def load_caller(asked: int = L.ALL) -> Callable[..., None]:
     (array([0., 0., 0.]), True)
     """
     signature = types.void(types.FunctionType(LOADS), f8, i8, A1, A1, A1, A1)
-    return jit.compile_kernel(jit.bind(call_loads, part=asked), signature)  # type: ignore[no-untyped-call, no-any-return]
+    return jit.compile_kernel(jit.bind(call_loads, part=asked), signature)  # type: ignore[no-untyped-call]
 
 
-def load_array(system: System) -> Any:
+def load_array(system: System) -> Array:
     """Zeros for the six loads of each body, followed by the rates of the auxiliary variables."""
     return np.zeros(L.LOAD * system.N + len(system.auxiliary))
 
 
-def loads_at(system: System, y: Array, t: float, *, state: Array | None = None, asked: int = L.ALL) -> Any:
+def loads_at(system: System, y: Array, t: float, *, state: Array | None = None, asked: int = L.ALL) -> Array:
     """Loads, and rates of the auxiliary variables, at ``state`` (default ``y``), with the role compiled for ``y``."""
     out, at = load_array(system), np.array(y if state is None else state)
     load_caller(asked)(system.compiled_loads(t, y), t, system.N, at, system.bodies, system.with_memory, out)
     return out
 
 
-def at_rest(system: System, y: Array) -> Any:
+def at_rest(system: System, y: Array) -> Array:
     """The same positions and attitudes, with all momenta and angular momenta zero."""
     rest = np.array(y)
     body = rest[: L.BODY * system.N].reshape(system.N, L.BODY)
@@ -75,6 +75,6 @@ def velocities(system: System, y: Array) -> tuple[Any, Any]:
     return v, w
 
 
-def energies(system: System, states: Array) -> Any:
+def energies(system: System, states: Array) -> Array:
     """Kinetic energy plus the system's own potential at time zero, for each state."""
     return system.kinetic_energies(np.asarray(states)) + system.potential_energies(states)

@@ -268,7 +268,7 @@ def symplectic_defect(step: Callable[[Any], Any], system: System, y: Array) -> f
     return min(found)
 
 
-def _coordinates(y: Array, center: Array, blocks: Indices) -> Any:
+def _coordinates(y: Array, center: Array, blocks: Indices) -> Array:
     """Six coordinates of each block relative to the state ``center``, those that ``shifted`` changes."""
     result = []
     for i, kind in blocks:
@@ -281,7 +281,7 @@ def _coordinates(y: Array, center: Array, blocks: Indices) -> Any:
     return np.concatenate(result)
 
 
-def _symplectic_form(y: Array, blocks: Indices) -> Any:
+def _symplectic_form(y: Array, blocks: Indices) -> Array:
     """The matrix of W at a state, see ``symplectic_defect``."""
     W = np.zeros((6 * len(blocks), 6 * len(blocks)))
     for k, (i, kind) in enumerate(blocks):

@@ -194,7 +194,7 @@ def top_problem(chosen: MethodSpec | None = None) -> tuple[System, Any]:
 def suited(chosen: MethodSpec | None, system: System, **start: Any) -> tuple[System, Any]:
     """A pinned body without force, and its initial state, in a form the method can take."""
     q = rotation.exp_quaternion(START["attitude"][0])
-    start = {"attitude": q, "angular_momentum": START["angular_momentum"][0]} | start
+    start = {"attitude": q, "angular_momentum": START["angular_momentum"][0], **start}
     if chosen is not None and "central_gravity" in chosen.prepare().needs:
         system = replace(system, provides=system.provides | {"central_gravity"})
     if chosen is not None and needs_places(chosen):

@@ -64,7 +64,7 @@ def stepper(method: AnyMethod, system: System, y: Array) -> Callable[..., Any]:
     """
     integrator = Integrator(system, trial_form(method), y)
 
-    def take_steps(y: Array, t: float, h: float, n: int = 1) -> Any:
+    def take_steps(y: Array, t: float, h: float, n: int = 1) -> Array:
         _restart(integrator, y, t)
         _require_ok(integrator, integrator.prepare(t, h), h, 0, t)
         _require_ok(integrator, integrator.march(0, n, n + 1, t, h), h, 0, t)
@@ -82,14 +82,14 @@ def traveller(method: AnyMethod, system: System, y: Array) -> Callable[..., Any]
         take_steps = stepper(method, system, y)
         return lambda y, t, span, n: take_steps(y, t, span / n, n)
 
-    def after(before: Array, h: float) -> Any:
+    def after(before: Array, h: float) -> Array:
         """The state after one nominal step; ``before`` is not changed."""
         after = before.copy()
         status = integrator.march_time_transformed(0, 1, 2, h, inf * h, y=after, kept=before.copy())
         _require_ok(integrator, status, h, 0, before[time_at])
         return after
 
-    def travel(y: Array, t: float, span: float, n: int) -> Any:
+    def travel(y: Array, t: float, span: float, n: int) -> Array:
         _restart(integrator, y, t)
         h, most = span / n, MOST_STEPS * n
         status = integrator.march_time_transformed(0, most, most + 1, h, t + span)
@@ -124,7 +124,7 @@ def _restart(integrator: Integrator, y: Array, t: float) -> None:
 
 def recorded_states(
     method: AnyMethod, system: System, y: Array, t: float, h: float, slices: Sequence[int], every: int
-) -> Any:
+) -> Array:
     """States after every ``every`` steps of a run cut into slices of these lengths, each with new scratch arrays."""
     integrator = Integrator(system, trial_form(method), y)
     _require_ok(integrator, integrator.prepare(t, h), h, 0, t)
@@ -147,7 +147,7 @@ def _require_ok(integrator: Integrator, status: int, h: float, first: int, t0: f
 
 
 # ------------------------------------------------------------------ the exact motion
-def exact_state(system: System, y: Array, t: float, span: float) -> Any:
+def exact_state(system: System, y: Array, t: float, span: float) -> Array:
     """The state a time ``span`` after t, by SciPy's DOP853 at its tightest tolerance.
 
     An independent reference, which shares only the loads with the methods. The quaternion is integrated as four numbers
@@ -175,7 +175,7 @@ def exact_state(system: System, y: Array, t: float, span: float) -> Any:
     constants = system.constants_of_bodies
     state, load = np.empty(L.BODY * N), load_array(system)
 
-    def derivative(t: float, z: Array) -> Any:
+    def derivative(t: float, z: Array) -> Array:
         state[:] = z
         call(loads, t, N, state, bodies, system.with_memory, load)
         b, f = state.reshape(N, L.BODY), load[: L.LOAD * N].reshape(N, L.LOAD)
@@ -238,7 +238,7 @@ def state_distance(a: Array, b: Array, system: System) -> float:
     return largest
 
 
-def shifted(y: Array, blocks: Indices, coordinate: int, amount: float) -> Any:
+def shifted(y: Array, blocks: Indices, coordinate: int, amount: float) -> Array:
     """The state moved along one of its 6 coordinates per block."""
     moved = np.array(y, dtype=float)
     (i, kind), k = blocks[coordinate // 6], coordinate % 6

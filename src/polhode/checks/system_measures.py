@@ -73,7 +73,7 @@ def parts_defect(system: System, y: Array, t: float = 0.3) -> float:
     parts = [loads_at(system, y, t, asked=bit) for bit in bits]
     pairs = []
     for whole in (L.ALL, L.WITHOUT_SOLVED, L.DISSIPATIVE, L.ALL & ~L.MOVING):
-        together = sum(load for load, bit in zip(parts, bits, strict=True) if whole & bit)
+        together = np.sum([load for load, bit in zip(parts, bits, strict=True) if whole & bit], axis=0)
         pairs.append((loads_at(system, y, t, asked=whole), together))
     for load, bit in zip(parts, bits, strict=True):
         if bit != L.MOVING:
@@ -118,7 +118,7 @@ def balance_defect(system: System, y: Array, t: float = 0.3) -> float:
         step = 0.01 / max(1e-9, float(np.abs(v).max(initial=0.0) / max(1e-9, float(np.linalg.norm(positions)))),
                           float(np.abs(w).max(initial=0.0)))  # fmt: skip
 
-        def along_the_motion(shifts: Array) -> Any:
+        def along_the_motion(shifts: Array) -> Array:
             rows = np.tile(np.array(y[: L.BODY * N]), (len(shifts), 1))
             for row, shift in zip(rows.reshape(-1, N, L.BODY), shifts, strict=True):
                 row[:, L.POSITION : L.MOMENTUM] += shift * v
@@ -141,7 +141,7 @@ def commutator_defect(system: System, y: Array, t: float = 0.3, part: int = L.AL
     load = loads_at(system, y, t, state=rest, asked=asked)
     inverse = system.constants_of_bodies[:, [*[L.INVERSE_MASS] * 3, *range(L.INVERSE_INERTIA, L.CONSTANTS)]].ravel()
 
-    def squares_of_loads(rows: Array) -> Any:
+    def squares_of_loads(rows: Array) -> Array:
         found, F = [], load_array(system)
         for row in rows:
             call(role, t, N, row, system.bodies, system.with_memory, F)
@@ -161,7 +161,7 @@ def _derivative_defect(system: System, y: Array, stated: Array, function: Callab
             size *= max(0.1, min(float(np.linalg.norm(y[L.BODY * i : L.BODY * i + 3])), _nearest(system, y, i)))
         for c in range(3):
 
-            def along(shifts: Array, coordinate: int = 6 * k + c) -> Any:
+            def along(shifts: Array, coordinate: int = 6 * k + c) -> Array:
                 return function(np.array([shifted(y, blocks, coordinate, shift) for shift in shifts]))
 
             slope, rounded = _smooth_slope(along, size, scale)
@@ -224,7 +224,7 @@ def series_defect(system: System, y: Array, t: float = 0.3) -> float:
         coefficients[k] = load[:3]
         memory[3 * k + 3 : 3 * k + 6] = np.cross(memory[3 * k : 3 * k + 3], axis) / (k + 1)
 
-    def torque_and_force(attitude: Array) -> Any:
+    def torque_and_force(attitude: Array) -> tuple[Array, float]:
         state = np.array(y)
         state[L.ATTITUDE : L.ANGULAR] = attitude
         call(role, t, 1, state, system.bodies, system.with_memory, load)
@@ -278,7 +278,7 @@ def conservation_drifts(
 def _drifts(system: System, t: float, span: float, states: Array) -> dict[str, float]:
     """Drift of each quantity along a run; see ``conservation_drifts``."""
     n = len(states) - 1
-    times = t + span / n * np.arange(n + 1)
+    times = t + span / n * np.arange(n + 1, dtype=float)
     potential = system.compiled_potential(t, states[0])
     ds = dataset(system, Rows(times, states, np.zeros(n + 1, dtype=np.int64)), potential, {})
     found: dict[str, float] = {}
@@ -296,7 +296,7 @@ def _drifts(system: System, t: float, span: float, states: Array) -> dict[str, f
     return found
 
 
-def _accurate_states(system: System, y: Array, t: float, span: float, method: str, n: int = 32) -> Any:
+def _accurate_states(system: System, y: Array, t: float, span: float, method: str, n: int = 32) -> Array | None:
     """The states of a run whose step is halved until it converges; None where 4096 steps are not enough, or where it
     converges slowly, as steps over a kink do."""
     before, width = None, L.BODY * system.N + len(system.auxiliary)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.errors import PolhodeError
 
 NAMES = ("nvcuda.dll",) if sys.platform == "win32" else ("libcuda.so.1", "libcuda.so")
@@ -117,7 +118,7 @@ class Device:
         self.architecture = f"sm_{max((one for one in ARCHITECTURES if one <= capability), default=capability)}"
         self.launches, self.copies = self._stream(), self._stream()
 
-    def _attribute(self, which: int, handle: Any) -> int:
+    def _attribute(self, which: int, handle: c_int) -> int:
         value = c_int()
         self.ask("cuDeviceGetAttribute", byref(value), which, handle)
         return value.value
@@ -127,7 +128,7 @@ class Device:
         self.ask("cuStreamCreate", byref(stream), c_uint(NOT_BLOCKING))
         return stream
 
-    def ask(self, name: str, *arguments: Any) -> None:
+    def ask(self, name: str, *arguments: object) -> None:
         """Call a function of the driver."""
         code = getattr(self.library, name)(*arguments)
         if code == OUT_OF_MEMORY:
@@ -180,7 +181,7 @@ class Device:
         grid = (threads + block - 1) // block
         self.ask("cuLaunchKernel", function, *map(c_uint, (grid, 1, 1, block, 1, 1, 0)), self.launches, pointers, None)
 
-    def send(self, array: Any, to: Memory) -> None:
+    def send(self, array: Array, to: Memory) -> None:
         """Copy an array to the device before the next launch."""
         address, size = c_void_p(array.ctypes.data), c_size_t(array.nbytes)
         self.ask("cuMemcpyHtoDAsync_v2", c_size_t(to.address), address, size, self.launches)
@@ -190,7 +191,7 @@ class Device:
         """Zero memory before the next launch."""
         self.ask("cuMemsetD8Async", c_size_t(memory.address), ctypes.c_ubyte(0), c_size_t(memory.size), self.launches)
 
-    def fetch(self, array: Any, source: Memory, stream: c_void_p | None = None) -> None:
+    def fetch(self, array: Array, source: Memory, stream: c_void_p | None = None) -> None:
         """Copy from the device, in the stream of launches unless another one is given."""
         address, size = c_void_p(array.ctypes.data), c_size_t(array.nbytes)
         self.ask("cuMemcpyDtoHAsync_v2", address, c_size_t(source.address), size, stream or self.launches)
@@ -231,7 +232,7 @@ class Device:
                     part.free()
 
 
-def _argument(one: Any) -> Any:
+def _argument(one: Memory | float) -> ctypes.c_uint64 | ctypes.c_double | ctypes.c_int64:
     if isinstance(one, Memory):
         return ctypes.c_uint64(one.address)
     return ctypes.c_double(one) if isinstance(one, float) else ctypes.c_int64(one)

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from polhode.arguments import Array, choice, room_for, whole
+from polhode.arguments import Array, Indices, choice, room_for, whole
 from polhode.errors import InvalidInput
 
 DESIGNS = ("random", "latin_hypercube", "sobol")
@@ -46,7 +46,7 @@ def uniform_stream(seed: int, name: str, first: int, stop: int) -> Array:
     return np.asarray((raw >> np.uint64(11)) * 2.0**-53)
 
 
-def strata(seed: int, name: str, first: int, stop: int, count: int) -> Any:
+def strata(seed: int, name: str, first: int, stop: int, count: int) -> Indices:
     """Where a permutation of ``count`` slices, of a seed and a name, takes the numbers ``first`` to ``stop``."""
     half = max(1, -(-max(1, (count - 1).bit_length()) // 2))
     keys = np.random.SeedSequence([seed, *name.encode(), 1]).generate_state(ROUNDS, np.uint64)
@@ -58,7 +58,7 @@ def strata(seed: int, name: str, first: int, stop: int, count: int) -> Any:
     return found.astype(np.int64)
 
 
-def _feistel(numbers: Any, half: int, keys: Any) -> Any:
+def _feistel(numbers: NDArray[np.uint64], half: int, keys: Indices) -> NDArray[np.uint64]:
     """A permutation of the numbers below 4^half."""
     bits, mask = np.uint64(half), np.uint64(2**half - 1)
     left, right = numbers >> bits, numbers & mask
@@ -67,7 +67,7 @@ def _feistel(numbers: Any, half: int, keys: Any) -> Any:
     return (left << bits) | right
 
 
-def _hash(x: Any) -> Any:
+def _hash(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Mixes 64 bits [steele2014]."""
     with np.errstate(over="ignore"):
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

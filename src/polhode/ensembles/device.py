@@ -164,7 +164,7 @@ class Adaptive(NamedTuple):
     shortest: float
     q: int
     most: int
-    begun: Any  # what the adaptive loop remembers before the first step
+    begun: Array  # what the adaptive loop remembers before the first step
 
 
 class DeviceEngine:
@@ -204,7 +204,7 @@ class DeviceEngine:
         rows = min(BUFFER, (room - members * numbers) // 2) // (row * members)
         return members, max(1, min(R, rows))
 
-    def _fetched(self, into: Any, memory: cuda.Memory) -> Any:
+    def _fetched(self, into: Array, memory: cuda.Memory) -> Array:
         """What is in memory of the device when all launches are done, in an array."""
         self.device.fetch(into, memory)
         self.device.wait(self.device.launches)

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
-from polhode.arguments import Array
+from polhode.arguments import Array, Indices
 from polhode.kernel import jit, layout as L, many
 from polhode.kernel.signatures import LOADS, MARCH, MARCH_ADAPTIVE
 from polhode.runs.adaptive_run import AdaptiveRun
@@ -36,7 +36,7 @@ class Block:
 
     # (M, width): where the members start: N bodies of 13 numbers, auxiliary variables, numbers of the method; not
     # written to
-    states: Any
+    states: Array
     # (M or 1, 12 N): masses, principal moments and their inverses, 8 numbers a body; then the quaternions of the
     # frames, 4 a body, as kernels read them (``System.bodies``). One row where all members have the same, here and
     # below
@@ -50,10 +50,10 @@ class Block:
     # (M, R, width): receives the states: at the start, after each multiple of ``every`` steps, and at the end where
     # that is none (``R`` = 1 + ceil(n / every)). Of a member that fails, what is behind its last good row does not
     # matter
-    rows: Any
-    iterations: Any  # (M, R): receives the most solver iterations of a step since the row before
-    status: Any  # (M,): receives 0, or the status of the step that failed (``kernel.layout``)
-    done: Any  # (M,): receives the number of steps completed; with a tolerance the number of rows written
+    rows: Array
+    iterations: Indices  # (M, R): receives the most solver iterations of a step since the row before
+    status: Indices  # (M,): receives 0, or the status of the step that failed (``kernel.layout``)
+    done: Indices  # (M,): receives the number of steps completed; with a tolerance the number of rows written
     samples: Any = None  # (R,): with a tolerance: the times of the rows, in the order of the run
     # (M, R): with a tolerance: receives the size of the step that contains or ends at each row, 0 at the start
     sizes: Any = None

@@ -13,13 +13,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from polhode.arguments import Array, choice, memory, whole
+from polhode.arguments import Array, ArrayLike, choice, memory, whole
 from polhode.display import Progress
 from polhode.ensembles.engines import NOT_RUN, Block, Engine, ThreadsEngine
 from polhode.ensembles.members import Kind, Varied
 from polhode.ensembles.outcome import Instead, Members, Outcome, Work, attributes_of, note_of, take_instead, warn_of
 from polhode.ensembles.plan import SWITCHED, Plan, planned
-from polhode.ensembles.reductions import BATCH, Running
+from polhode.ensembles.reductions import BATCH, Reductions, Running
 from polhode.ensembles.sampling import Members as Drawn
 from polhode.ensembles.store_of_members import StoreOfMembers
 from polhode.errors import CoarseStepWarning, Interrupted, InvalidInput, answering, unknown_name, warn
@@ -27,10 +27,10 @@ from polhode.kernel import jit, layout as L
 from polhode.lazy_packages import xr
 from polhode.methods import Method, MethodSpec
 from polhode.runs.integrate import RUNS, Watch, reporting
-from polhode.runs.request import ARGUMENTS, Request
+from polhode.runs.request import ARGUMENTS, Events, Parameters, Request
 from polhode.runs.resolution import coarse_loads, coarse_orbit
 from polhode.runs.settings import Settings
-from polhode.runs.state import State
+from polhode.runs.state import Start
 from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
 from polhode.systems import System
@@ -73,18 +73,18 @@ def ensemble(
     steps: int | Tolerance | None = None,
     t_end: float | None = None,
     every: int = 1,
-    t_eval: Any = None,
-    start: State | Mapping[str, Any] | xr.Dataset | None = None,
-    attitude: Any = None,
-    angular_velocity: Any = None,
-    angular_momentum: Any = None,
-    position: Any = None,
-    velocity: Any = None,
-    momentum: Any = None,
-    parameters: Any = None,
-    events: Any = (),
-    breaks: Any = (),
-    reduce: Any = None,
+    t_eval: ArrayLike | None = None,
+    start: Start = None,
+    attitude: ArrayLike | None = None,
+    angular_velocity: ArrayLike | None = None,
+    angular_momentum: ArrayLike | None = None,
+    position: ArrayLike | None = None,
+    velocity: ArrayLike | None = None,
+    momentum: ArrayLike | None = None,
+    parameters: Parameters = None,
+    events: Events = (),
+    breaks: ArrayLike = (),
+    reduce: Reductions | None = None,
     engine: str = "auto",
     threads: int | None = None,
     store: str | os.PathLike[str] | None = None,
@@ -195,7 +195,7 @@ class Ensemble:
 
     def __init__(
         self, plan_of: Callable[[int, int], Plan], size: int, engine: str, workers: int,
-        progress: Callable[[Progress], None], reduce: Any, store: str | os.PathLike[str] | None,
+        progress: Callable[[Progress], None], reduce: Reductions | None, store: str | os.PathLike[str] | None,
     ) -> None:  # fmt: skip
         self.plan, self.plan_of, self.asked, self.workers = plan_of(0, size), plan_of, engine, workers
         if reduce is not None and store is not None:

@@ -187,7 +187,9 @@ def filled(
     return fill
 
 
-def template(system: System, prepared: CompiledMethod, guard: bool, series: Any = None) -> Callable[..., Any]:
+def template(
+    system: System, prepared: CompiledMethod, guard: bool, series: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
     """The loop over members with the step of a method and the loads of a system, or the series in their place, to be
     compiled over lanes."""
     loads = series or loads_for_programs(loads_of_steps(system, prepared), system.sampled)
@@ -195,7 +197,7 @@ def template(system: System, prepared: CompiledMethod, guard: bool, series: Any 
     if prepared.processed and prepared.converter is not None:
         converting |= {"convert": prepared.converter[1], "PROCESSED": True}
     commutes = float(prepared.modified and system.commutator is not None)
-    return jit.bind(  # type: ignore[no-any-return,no-untyped-call]
+    return jit.bind(  # type: ignore[no-untyped-call]
         D.march_lanes, step=prepared.step, loads=loads, IN_LANES=IN_LANES, SHAPE=shape_of(system),
         LENGTHS=lengths_of(system, prepared), KNOWN=known(system, guard, commutes), **converting,
     )  # fmt: skip
@@ -239,9 +241,7 @@ def _reason(system: System, method: MethodSpec, prepared: CompiledMethod) -> str
     if system.switches and prepared.processed:
         return f"switches cut the steps of {system.name!r}, and {label}, which is processed, would begin anew there"
     dynamics = system.dynamics_of(prepared.part)
-    if not dynamics.traced:
-        return f"the loads of {system.name!r} are no program: {dynamics.reason}"
-    return ""
+    return "" if dynamics.traced else f"the loads of {system.name!r} are no program: {dynamics.reason}"
 
 
 # ------------------------------------------------------------------ Taylor steps
@@ -277,7 +277,7 @@ def taylor_engine_for(run: Run, again: Callable[[], Engine]) -> LaneEngine | str
 def taylor_template(system: System, made: SeriesOfLanes, known: tuple[tuple[int, float], ...]) -> Callable[..., Any]:
     """The loop over members with the series of a system, to be compiled over lanes."""
     bound = {"series": made.series, "increments": made.increments, "IN_LANES": IN_LANES}
-    return jit.bind(march_taylor, SHAPE=shape_of(system), KNOWN=known, **bound)  # type: ignore[no-any-return,no-untyped-call]
+    return jit.bind(march_taylor, SHAPE=shape_of(system), KNOWN=known, **bound)  # type: ignore[no-untyped-call]
 
 
 def filled_to_the_end(

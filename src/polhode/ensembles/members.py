@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.short_rows import all_of, any_of
-from polhode.arguments import UNKNOWN, Array, array, has, has_quantity, mapping, whole
+from polhode.arguments import UNKNOWN, Array, Indices, array, has, has_quantity, mapping, whole
 from polhode.bodies.inertia import principal_of_many
 from polhode.ensembles.sampling import Distribution, Members, members as drawn_members
 from polhode.ensembles.tables import MEMBER, is_table
@@ -48,7 +48,7 @@ class Varied:
     count: int  # number of members, M
     values: Mapping[str, Any]  # (M, ...): values of each member by name
     drawn: Mapping[str, Any] | None = None  # the record of the distributions they were drawn from
-    first_number: Any = 0  # (M,): number of the first member, or of each, by which they have noise of their own
+    first_number: int | Indices = 0  # (M,): number of the first member, or of each, which their noise follows from
     all_parts: int = 0  # how many members there are, where these are a part of them
 
     @property
@@ -57,17 +57,18 @@ class Varied:
         return self.all_parts or self.count
 
     @property
-    def numbers(self) -> Any:
+    def numbers(self) -> Indices:
         """Numbers (M,) of the members."""
-        alone = np.ndim(self.first_number) == 0
-        return np.arange(self.count) + self.first_number if alone else self.first_number
+        first = self.first_number
+        return first if isinstance(first, np.ndarray) else np.arange(self.count) + first
 
     def number(self, k: int) -> int:
         """Number of one of them."""
-        return int(self.first_number + k if np.ndim(self.first_number) == 0 else self.first_number[k])
+        first = self.first_number
+        return int(first[k] if isinstance(first, np.ndarray) else first + k)
 
     @classmethod
-    def of(cls, given: Any) -> Varied:
+    def of(cls, given: object) -> Varied:
         """What ``members=`` says."""
         if isinstance(given, Varied):
             return given
@@ -101,8 +102,7 @@ class Varied:
     def part(self, begin: int, end: int) -> Varied:
         """Members of a range."""
         values = {name: value[begin:end] for name, value in self.values.items()}
-        alone = np.ndim(self.first_number) == 0
-        return Varied(end - begin, values, None, self.first_number + begin if alone else self.first_number[begin:end])
+        return Varied(end - begin, values, None, self.numbers[begin:end])
 
 
 def _one_each(value: Any, name: str) -> Array:
@@ -225,7 +225,7 @@ def _looked_at(varied: Varied, names: tuple[str, ...], first: System) -> list[in
     return sorted(found)
 
 
-def _least_symmetric(inertia: Any, axis: Any) -> int:
+def _least_symmetric(inertia: Array, axis: Array) -> int:
     """The member whose inertia (M, 3) or (M, 3, 3) differs most, relative to it, from one symmetric about the axis."""
     if inertia.shape[1:] not in ((3,), (3, 3)):
         return 0
@@ -266,7 +266,7 @@ def _differences(systems: list[System]) -> str:
     return ""
 
 
-def _by_copies(first: System, systems: Mapping[int, System], varied: Varied, names: tuple[str, ...]) -> Any:
+def _by_copies(first: System, systems: Mapping[int, System], varied: Varied, names: Iterable[str]) -> Constants | None:
     """The constants of all members where each number of a system is a constant or a copy of a varied one; else None."""
     some = list(systems)
     sources = {
@@ -274,7 +274,7 @@ def _by_copies(first: System, systems: Mapping[int, System], varied: Varied, nam
     }
     values = {source: column[some] for source, column in sources.items()}
 
-    def spread(field: str) -> Any:
+    def spread(field: str) -> Array | None:
         each = np.array([np.ravel(getattr(systems[k], field)) for k in some])
         made = np.empty((varied.count, each.shape[1]))
         made[:] = each[0]
@@ -339,7 +339,7 @@ def _formula(values: Mapping[Any, Any], wanted: Array) -> tuple[Any, float] | No
     return None
 
 
-def _for_all(values: Any, M: int) -> Array:
+def _for_all(values: Array, M: int) -> Array:
     """An array (M, ...) of its own memory from that of all members, or of the only row."""
     return np.array(np.broadcast_to(values, (M, *values.shape[1:])), order="C")
 
@@ -423,7 +423,7 @@ def _of_member(system: System, constants: Constants, k: int) -> Any:
     return SimpleNamespace(N=system.N, auxiliary=system.auxiliary, auxiliary_at_start=at_start, frames=frames)
 
 
-def _of_all(values: Any, name: str, M: int, N: int) -> Array:
+def _of_all(values: Array, name: str, M: int, N: int) -> Array:
     """Values of all bodies of all members, (M N, ...), from those of each member."""
     if name == "attitude" and values.shape[-2:] == (3, 3):
         values = np.broadcast_to(values[:, None] if values.ndim == 3 else values, (M, N, 3, 3))

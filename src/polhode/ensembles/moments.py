@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.algebra import quaternion, rotation, so3
-from polhode.arguments import Array
+from polhode.arguments import Array, Mask
 from polhode.kernel import jit
 from polhode.kernel.access import get4
 
@@ -35,7 +35,7 @@ class Moments(NamedTuple):
     products: Array
 
 
-def _sum(values: Any) -> Array:
+def _sum(values: Array | Mask) -> Array:
     return np.asarray(np.sum(values, axis=0))
 
 
@@ -96,7 +96,7 @@ SYMMETRIC = {3: ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)), 4: tuple(
 """Entries of a symmetric matrix in the order of the sums."""
 
 
-def sum_squares(q: Any, unused: Any, out: Any) -> None:
+def sum_squares(q: Array, unused: object, out: Array) -> None:
     """Into out (rows, 11) the number of attitudes q (members times rows, 4) that are finite, and the sums of q q^T."""
     rows = out.shape[0]
     for i in range(q.shape[0]):
@@ -111,7 +111,7 @@ def sum_squares(q: Any, unused: Any, out: Any) -> None:
                     at += 1
 
 
-def sum_vectors(q: Any, mean: Any, out: Any) -> None:
+def sum_vectors(q: Array, mean: Array, out: Array) -> None:
     """Into out (rows, 9) the sums of rotation vectors v from mean (rows, 4) to q (members times rows, 4), and v v^T."""
     rows = out.shape[0]
     for i in range(q.shape[0]):

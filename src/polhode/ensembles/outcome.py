@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from polhode import errors
-from polhode.arguments import Array
+from polhode.arguments import Array, Indices
 from polhode.display import Progress
 from polhode.ensembles.engines import NOT_RUN, RAISED, Block, over_threads
 from polhode.ensembles.members import STARTING, Varied
@@ -32,7 +32,7 @@ from polhode.runs.steps import FixedStep
 from polhode.trajectory import dataset
 from polhode.trajectory.build import Rows, with_bath
 from polhode.trajectory.energies import EnergyBalance, energy_balance
-from polhode.trajectory.quantities import Constants, of_bodies, potential_energies
+from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies
 from polhode.trajectory.schema import MEANING, UNITS
 
 CODES: tuple[tuple[type[PolhodeError], int], ...] = (
@@ -139,13 +139,13 @@ class Outcome:
             rows, iterations = np.ascontiguousarray(rows[:, chosen]), np.stack(parts, axis=1)
         self.rows, self.iterations, self.sizes = rows, iterations, block.sizes
         of_all = (None if a is None else a if len(a) == 1 else a[first : first + len(rows)] for a in work.constants)
-        self.constants, status = Constants(*of_all), block.status
+        self.constants, status = Constants._make(of_all), block.status
         self.status, self.good, self.states = status, good, block.states
         self.failures, self.off = [""] * len(rows), None  # type: list[str], tuple[int, int, float] | None
         self._land()
         self._forget()
         self.energies = self._energies()
-        self.of_rows: Any = None
+        self.of_rows: OfBodies | None = None
         self.balance: EnergyBalance | None = None
         self._judge()
         if (status != L.OK).any():
@@ -206,7 +206,7 @@ class Outcome:
             found = np.full((M, R), np.nan)
             for k in range(M):
                 try:
-                    own = Constants(*(None if a is None else a[[min(k, len(a) - 1)]] for a in self.constants))
+                    own = Constants._make(None if a is None else a[[min(k, len(a) - 1)]] for a in self.constants)
                     found[k] = potential_energies(self.times, self.rows[k], own, potential)
                 except Exception:
                     self.status[k], self.good[k] = RAISED, 0
@@ -429,7 +429,7 @@ def _of_all(found: list[Any], name: str, shape: tuple[int, ...], kind: np.dtype[
 
 
 def combined(
-    found: list[Any], status: Any, failures: list[str], varied: Varied, attributes: dict[str, Any]
+    found: list[Any], status: Indices, failures: list[str], varied: Varied, attributes: dict[str, Any]
 ) -> xr.Dataset:
     """One Dataset from those of members, which may have unequal numbers of rows and events: missing numbers are NaN,
     whole ones -1, words empty."""

@@ -19,7 +19,7 @@ from polhode.methods import Method, MethodSpec, method as find_method
 from polhode.runs.initial_state import OF_BODY, rows_by_name
 from polhode.runs.parameters import with_parameters
 from polhode.runs.request import ARGUMENTS, MEASURED, Request, in_units_of, requested, sequence_of, with_options
-from polhode.runs.state import OF_METHODS, STATE_WORDS, State, as_kept, refuse_own_states, state_of
+from polhode.runs.state import OF_METHODS, STATE_WORDS, Start, State, as_kept, refuse_own_states, state_of
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.systems import System
 from polhode.systems.record import present_system
@@ -31,7 +31,7 @@ BETWEEN = 8
 """Most rows of the grid that are computed for each one asked for by ``t_eval``."""
 
 
-def _is_of_members(value: Any, count: int) -> bool:
+def _is_of_members(value: object, count: int) -> bool:
     """Whether an initial value looks like one row for each of so many members."""
     if not isinstance(value, np.ndarray | list | tuple) or (isinstance(value, np.ndarray) and not value.ndim):
         return False
@@ -151,9 +151,7 @@ class Plan:
         cut = system.switches or cut_by(system.sampled, request.t0, h, request.final)
         if cut and (h is None or engine == "threads"):
             return SWITCHED
-        if h is not None and rows_of(request) is None:
-            return "t_eval has times between the steps"
-        return ""
+        return "t_eval has times between the steps" if h is not None and rows_of(request) is None else ""
 
 
 def rows_of(request: Request) -> tuple[int, Any, Any] | None:
@@ -176,8 +174,9 @@ def rows_of(request: Request) -> tuple[int, Any, Any] | None:
 
 
 def planned(
-    system: Any, method: Any, members: Any, given: Mapping[str, Any], start: Any, options: Mapping[str, Any]
-) -> Plan:
+    system: System, method: str | Method | MethodSpec | None, members: object, given: Mapping[str, Any], start: Start,
+    options: Mapping[str, Any],
+) -> Plan:  # fmt: skip
     """The plan of a call of ``polhode.ensemble``."""
     system = present_system(system)
     if given.get("parameters") is not None:
@@ -230,7 +229,7 @@ KEPT = {"attitude": (1.0, 0.0, 0.0, 0.0)}
 """What a body has of which nothing is said, where that is not zero."""
 
 
-def by_path(names: tuple[str, ...], members: Any) -> Any:
+def by_path(names: tuple[str, ...], members: object) -> object:
     """Members with what a body has by paths: ``{"a": {"position": ...}}`` is ``{"a.position": ...}``."""
     if not isinstance(members, Mapping) or isinstance(members, Members):
         return members
@@ -244,7 +243,7 @@ def by_path(names: tuple[str, ...], members: Any) -> Any:
 
 
 def of_all_bodies(
-    names: tuple[str, ...], varied: Varied, start: Any, common: Mapping[str, Any]
+    names: tuple[str, ...], varied: Varied, start: object, common: Mapping[str, Any]
 ) -> tuple[Varied, dict[str, Any]]:
     """What varies, with values of single bodies as those of all, and the start of all members without them."""
     rest, told = dict(varied.values), dict[str, dict[str, Any]]()

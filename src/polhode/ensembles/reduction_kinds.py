@@ -55,7 +55,7 @@ def sketches_merged(a: Sketch, b: Sketch, size: int) -> Sketch:
     return Sketch(a.first, members, levels, error)
 
 
-def quantiles_of(sketch: Sketch, q: Any) -> Array:
+def quantiles_of(sketch: Sketch, q: Sequence[float]) -> Array:
     """Quantiles (len(q), rows, ...), linear between neighbouring values as ``numpy.quantile``; nan without values."""
     values = np.concatenate([*sketch.levels.values()])
     weights = np.concatenate([np.full(len(part), float(w)) for w, part in sketch.levels.items()])
@@ -87,7 +87,7 @@ class Signal:
 
     def __init__(self, name: str, of: Callable[[Any], Any] | None) -> None:
         self.name, self.of = name, of
-        self.key: Any = name if of is None else (name, of)
+        self.key: object = name if of is None else (name, of)
 
     def read(self, block: xr.Dataset) -> xr.DataArray:
         """The values of a block, the member axis first."""
@@ -105,7 +105,7 @@ class Signal:
         return found if found.dims[0] == MEMBER else found.transpose(MEMBER, ...)
 
 
-def called(of: Callable[..., Any], what: str, *given: Any) -> Any:
+def called(of: Callable[..., Any], what: str, *given: object) -> Any:
     """What a user's function returns; its errors become polhode's."""
     try:
         return of(*given)
@@ -187,7 +187,7 @@ def _deviation(of: moments.Moments) -> Array:
 class Moments(Reduction):
     """Mean, standard deviations or covariance."""
 
-    def __init__(self, kind: str, name: str, of: Any) -> None:
+    def __init__(self, kind: str, name: str, of: Callable[[Any], Any] | None) -> None:
         super().__init__(name, of)
         self.kind, self.group, self.joint = kind, False, kind == "covariance"
 
@@ -197,7 +197,7 @@ class Moments(Reduction):
         if self.joint and (len(dims) < 1 or dims[-1] == TIME):
             raise InvalidInput(f"{self.name} is one number at each time and has no covariance; take std")
 
-    def summary(self, first: int, values: Sequence[Array], block: Any) -> moments.Moments:
+    def summary(self, first: int, values: Sequence[Array], block: object) -> moments.Moments:
         return moments.of_attitudes(values[0]) if self.group else moments.of_batch(values[0], self.joint)
 
     def merge(self, a: moments.Moments, b: moments.Moments) -> moments.Moments:
@@ -248,7 +248,7 @@ def extremes_of(first: int, values: Array) -> list[tuple[Array, Array]]:
     return found
 
 
-def extremes_merged(a: Any, b: Any) -> list[tuple[Array, Array]]:
+def extremes_merged(a: list[tuple[Array, Array]], b: list[tuple[Array, Array]]) -> list[tuple[Array, Array]]:
     found = []
     for (mine, whose), (other, others), better in zip(a, b, (np.less, np.greater), strict=True):
         won = better(other, mine)
@@ -261,7 +261,7 @@ class Extremes(Reduction):
 
     kind = "extremes"
 
-    def summary(self, first: int, values: Sequence[Array], block: Any) -> Any:
+    def summary(self, first: int, values: Sequence[Array], block: object) -> Any:
         return extremes_of(first, values[0])
 
     def merge(self, a: Any, b: Any) -> Any:
@@ -285,7 +285,7 @@ class Quantiles(Reduction):
             raise InvalidInput(f"{self.name} are attitudes, which have no order and so no quantiles; take a function "
                                "of them, such as their angle from one attitude")  # fmt: skip
 
-    def summary(self, first: int, values: Sequence[Array], block: Any) -> Sketch:
+    def summary(self, first: int, values: Sequence[Array], block: object) -> Sketch:
         own = values[0]  # those that are not finite count for nothing
         return Sketch(first, len(own), {1: np.where(np.isfinite(own), own, np.nan)}, 0.0)
 
@@ -306,7 +306,7 @@ class Crossings(Reduction):
 
     kind = "crossings"
 
-    def __init__(self, name: str, of: Any, **options: Any) -> None:
+    def __init__(self, name: str, of: Callable[[Any], Any] | None, **options: Any) -> None:
         super().__init__(name, of, **options)
         self.signals.append(Signal("", lambda block: block[TIME].expand_dims({MEMBER: block.sizes[MEMBER]})))
 
@@ -314,7 +314,7 @@ class Crossings(Reduction):
         if shapes[0].dims[:1] != (TIME,):
             raise InvalidInput(f"{self.name} does not depend on time and crosses no level")
 
-    def summary(self, first: int, values: Sequence[Array], block: Any) -> Any:
+    def summary(self, first: int, values: Sequence[Array], block: object) -> Any:
         x, times = values[0] - self.options["level"], values[1][0].reshape(-1, *[1] * (values[0].ndim - 2))
         rising, falling = DIRECTIONS[self.options["direction"]]
         before, after = x[:, :-1], x[:, 1:]
@@ -382,7 +382,7 @@ class Events(Reduction):
     def record(self) -> dict[str, Any]:
         return {self.kind: self.name}
 
-    def summary(self, first: int, values: Sequence[Array], block: Any) -> Any:
+    def summary(self, first: int, values: Sequence[Array], block: object) -> Any:
         many, begun = values
         parts = [moments.of_batch(part, False) for part in (many, begun)]
         return many.sum(), (many > 0.0).sum(), *parts, extremes_of(first, begun)
@@ -417,10 +417,10 @@ class User(Reduction):
         super().__init__(name, None)
         self.signals, self.functions = [], functions
 
-    def _call(self, which: str, *given: Any) -> Any:
+    def _call(self, which: str, *given: object) -> Any:
         return called(self.functions[which], f"{which} of the reduction {self.name!r}", *given)
 
-    def summary(self, first: int, values: Any, block: Callable[[], xr.Dataset]) -> Any:
+    def summary(self, first: int, values: object, block: Callable[[], xr.Dataset]) -> Any:
         state = self._call("start")
         added = self._call("add", state, block())
         return state if added is None else added
@@ -429,7 +429,7 @@ class User(Reduction):
         joined = self._call("merge", a, b)
         return a if joined is None else joined
 
-    def result(self, summary: Any, shapes: Any) -> Variables:
+    def result(self, summary: Any, shapes: object) -> Variables:
         given = self._call("result", summary)
         found: Variables = {}
         for word, value in given.items() if isinstance(given, Mapping) else [("", given)]:

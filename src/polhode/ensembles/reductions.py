@@ -23,12 +23,12 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from polhode.arguments import Array, array, choice, function, mapping, number, whole
+from polhode.arguments import Array, ArrayLike, array, choice, function, mapping, number, whole
 from polhode.ensembles import reduction_kinds as kinds
 from polhode.ensembles.reduction_kinds import Reduction
 from polhode.ensembles.tables import MEMBER
@@ -49,6 +49,7 @@ SIZES = tuple(BATCH << k for k in range(8))
 """Sizes of sketches: batches fill them without a rest."""
 
 Function = Callable[[Any], Any]
+Reductions = Reduction | Mapping[str, Any] | Sequence[Reduction | Mapping[str, Any]]
 
 
 @answering
@@ -153,7 +154,7 @@ def extremes(name: str, *, of: Function | None = None) -> Reduction:
 
 
 @answering
-def quantiles(name: str, q: Any = QUANTILES, *, of: Function | None = None, size: int = 2048) -> Reduction:
+def quantiles(name: str, q: ArrayLike = QUANTILES, *, of: Function | None = None, size: int = 2048) -> Reduction:
     """Quantiles over the members: ``<name>_quantile`` (quantile, time, ...).
 
     Exact up to ``2 size - 1`` members, as ``numpy.quantile``. Of more, from a sketch [munro1980]: the rank of each
@@ -259,7 +260,10 @@ def events(kind: str) -> Reduction:
 
 
 @answering
-def user(name: str, *, start: Any, add: Any, merge: Any, result: Any) -> Reduction:
+def user(
+    name: str, *, start: Callable[..., Any], add: Callable[..., Any], merge: Callable[..., Any],
+    result: Callable[..., Any],
+) -> Reduction:  # fmt: skip
     """A reduction of your own, from four functions of plain Python.
 
     Parameters
@@ -303,7 +307,7 @@ KINDS: dict[str, Callable[..., Reduction]] = {
 
 
 @answering
-def reductions_from(given: Any) -> list[Reduction]:
+def reductions_from(given: object) -> list[Reduction]:
     """Reductions as users and scenarios write them.
 
     Parameters
@@ -331,11 +335,8 @@ def reductions_from(given: Any) -> list[Reduction]:
         raise InvalidInput("reduce is empty; give at least one reduction, or leave it out to keep all members")
     for k, one in enumerate(found):
         for other in found[:k]:
-            if (
-                one.name != other.name
-                and {one.kind, other.kind} == {"quantiles"}
-                and (one.options["q"] != other.options["q"])
-            ):
+            both = one.name != other.name and {one.kind, other.kind} == {"quantiles"}
+            if both and one.options["q"] != other.options["q"]:
                 raise InvalidInput(f"quantiles of {other.name} and {one.name} are at different q; give both the same")
             keys = [[signal.key for signal in each.signals[:1]] for each in (one, other)]
             if one.name == other.name and (one.kind == other.kind or keys[0] != keys[1]):
@@ -343,7 +344,7 @@ def reductions_from(given: Any) -> list[Reduction]:
     return found
 
 
-def _each(given: Any) -> Iterator[Reduction]:
+def _each(given: object) -> Iterator[Reduction]:
     if isinstance(given, Reduction):
         yield given
     elif isinstance(given, list | tuple):
@@ -357,16 +358,14 @@ def _each(given: Any) -> Iterator[Reduction]:
                 yield KINDS[word](name)
 
 
-def _from_record(record: Any) -> Reduction:
+def _from_record(record: object) -> Reduction:
     given = mapping(record, "reduce")
     if len(given) != 1:
         raise InvalidInput(f"a reduction must have one key, such as mean, but {shown(dict(given))} has {len(given)}")
     ((kind, arguments),) = given.items()
     if kind not in KINDS:
         raise unknown_name("reduction", kind, KINDS)
-    if isinstance(arguments, str):
-        return KINDS[kind](arguments)
-    return KINDS[kind](**mapping(arguments, kind))
+    return KINDS[kind](arguments) if isinstance(arguments, str) else KINDS[kind](**mapping(arguments, kind))
 
 
 class Running:
@@ -380,7 +379,7 @@ class Running:
         Number of members of the ensemble.
     """
 
-    def __init__(self, reduce: Any, members: int) -> None:
+    def __init__(self, reduce: Reductions, members: int) -> None:
         self.reductions = reductions_from(reduce)
         self.members = whole(members, "members", 1)
         self.failed, self.added = 0, 0
@@ -509,7 +508,7 @@ class Running:
         for one in self.reductions:
             one.check([self._shapes[signal.key] for signal in one.signals])
 
-    def _take(self, batch: int, start: int, arrays: dict[Any, Array], block: Any) -> None:
+    def _take(self, batch: int, start: int, arrays: dict[Any, Array], block: xr.Dataset | None) -> None:
         """A part of a batch; once it is complete it is summed up."""
         size = min(BATCH, self.members - batch * BATCH)
         with self._lock:
@@ -524,7 +523,7 @@ class Running:
         self._insert(0, batch, self._summaries(sorted(pieces, key=lambda piece: piece[0])))
 
     def _summaries(self, pieces: list[tuple[int, dict[Any, Array], Any]]) -> list[Any]:
-        def block() -> Any:
+        def block() -> xr.Dataset:
             kept = [piece[2] for piece in pieces]
             return kept[0] if len(kept) == 1 else xr.concat(kept, MEMBER)
 
@@ -554,7 +553,7 @@ class Running:
 
 
 @answering
-def apply(ds: xr.Dataset, reduce: Any, *, block: int = 4096) -> xr.Dataset:
+def apply(ds: xr.Dataset, reduce: Reductions, *, block: int = 4096) -> xr.Dataset:
     """Reductions of the members of a Dataset, the same bits as of the run that kept them.
 
     Parameters

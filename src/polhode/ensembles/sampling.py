@@ -77,7 +77,7 @@ class Distribution:
         columns = np.ascontiguousarray(np.clip(given, LEAST, MOST).T)  # the same loops of NumPy whatever n is
         return np.ascontiguousarray(self._values(columns).reshape(len(given), *self.shape))
 
-    def draw(self, count: int, seed: Any = 0) -> Array:
+    def draw(self, count: int, seed: int | np.random.Generator = 0) -> Array:
         """Independent values along the first axis; ``seed`` is a whole number or a ``numpy.random.Generator``."""
         count = whole(count, "count")
         room_for(2.0 * count * self.dimension, "count")
@@ -89,7 +89,9 @@ class Distribution:
         return {self.kind: dict(self.arguments)}
 
 
-def _made(kind: str, shape: tuple[int, ...], dimension: int, values: Any, /, **arguments: Any) -> Distribution:
+def _made(
+    kind: str, shape: tuple[int, ...], dimension: int, values: Callable[[Array], Array], /, **arguments: Any
+) -> Distribution:
     given = {
         name: value.tolist() if isinstance(value, np.ndarray) else value
         for name, value in arguments.items() if value is not None
@@ -139,13 +141,15 @@ def _factor(covariance: ArrayLike, length: int) -> Array:
                            "what does not vary, or correct the correlations") from None  # fmt: skip
 
 
-def _spread(sigma: Any, covariance: Any, shape: tuple[int, ...]) -> tuple[Callable[[Array], Array], Any, Any]:
+def _spread(
+    sigma: ArrayLike | None, covariance: Any, shape: tuple[int, ...]
+) -> tuple[Callable[[Array], Array], Array | None, Array | None]:
     """A map from standard normal numbers, a row for each coordinate, to those of the given spread; the arguments."""
     if (sigma is None) == (covariance is None):
         raise InvalidInput(f"give {'either sigma or' if sigma is not None else 'sigma or'} covariance"
                            + (", not both" if sigma is not None else ""))  # fmt: skip
     length = int(np.prod(shape, dtype=int))
-    if covariance is None:
+    if sigma is not None:
         sizes = _sizes(sigma, "sigma", shape).reshape(length, 1)
         return lambda z: sizes * z, array(sigma, "sigma", UNKNOWN), None
     if len(shape) > 1:

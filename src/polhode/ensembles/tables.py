@@ -28,17 +28,17 @@ VECTOR, QUATERNION = ("x", "y", "z"), ("w", "x", "y", "z")
 TENSOR = ("xx", "yy", "zz", "xy", "xz", "yz")
 
 
-def is_table(value: Any) -> bool:
+def is_table(value: object) -> bool:
     """Whether a value is the name of a CSV file, a path, a data frame or a Dataset."""
     named = isinstance(value, str) and value.lower().endswith(SUFFIX)
     return named or isinstance(value, os.PathLike) or _is_dataset(value) or _is_frame(value)
 
 
-def _is_dataset(value: Any) -> bool:
+def _is_dataset(value: object) -> bool:
     return has(value, "data_vars") and has(value, "coords") and has(value, "sizes") and not isinstance(value, type)
 
 
-def _is_frame(value: Any) -> bool:
+def _is_frame(value: object) -> bool:
     return has(value, "columns") and has(value, "to_numpy") and not isinstance(value, type)
 
 

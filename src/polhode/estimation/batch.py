@@ -24,9 +24,9 @@ from polhode.estimation.result import Fit, covariance_of, residuals_of
 from polhode.estimation.solve import PATIENCE, POOR, SOLVERS, Solution, SolverWords, cost, grown, shoot, solve
 from polhode.methods import MethodSpec, method as find_method
 from polhode.runs.parameters import with_parameters
-from polhode.runs.request import ARGUMENTS, with_options
+from polhode.runs.request import ARGUMENTS, Parameters, with_options
 from polhode.runs.settings import Settings
-from polhode.runs.state import STATE_WORDS, State
+from polhode.runs.state import STATE_WORDS, Start, State
 from polhode.runs.steps import Tolerance, check_told_apart
 from polhode.systems import System
 from polhode.systems.record import present_system
@@ -46,19 +46,19 @@ def fit(
     free: Sequence[str],
     method: str | MethodSpec | None = None,
     *,
-    noise: Any = None,
+    noise: Mapping[str, Any] | float | None = None,
     prior: Mapping[str, Any] | None = None,
     step: float | None = None,
     steps: Tolerance | None = None,
     t_end: float | None = None,
-    start: Any = None,
+    start: Start = None,
     attitude: ArrayLike | None = None,
     angular_velocity: ArrayLike | None = None,
-    angular_momentum: Any = None,
+    angular_momentum: ArrayLike | None = None,
     position: ArrayLike | None = None,
     velocity: ArrayLike | None = None,
-    momentum: Any = None,
-    parameters: Any = None,
+    momentum: ArrayLike | None = None,
+    parameters: Parameters = None,
     arcs: int = 1,
     solver: str = "trf",
     loss: str = "linear",

@@ -13,7 +13,7 @@ from polhode.errors import InvalidInput
 from polhode.estimation.bodies import body_and_word, body_of, does, inverse_of, key_of, lacks, names_of, tensor_of
 from polhode.estimation.measurements import Measurement
 from polhode.runs.initial_state import OF_BODY, by_name
-from polhode.runs.state import FORMS, STATE_WORDS, State, as_kept, refuse_own_states, state_of
+from polhode.runs.state import FORMS, STATE_WORDS, Start, State, as_kept, refuse_own_states, state_of
 from polhode.systems import System
 
 NEITHER_PARALLEL = 0.05
@@ -21,7 +21,7 @@ NEITHER_PARALLEL = 0.05
 
 
 def guess_of(
-    system: System, start: Any, given: Mapping[str, Any], free: Sequence[str] | None,
+    system: System, start: Start, given: Mapping[str, Any], free: Sequence[str] | None,
     measurements: Sequence[Measurement],
 ) -> tuple[dict[str, Any], float]:  # fmt: skip
     """Initial values by the keys of ``bodies.key_of``, and their time; all are ``free`` where that is None."""
@@ -160,8 +160,8 @@ def _moving(
     if "momentum" in said and "velocity" not in free:
         name = "momentum"
     mass = float(system.mass[body])
-    r: Any = vector(said["position"], "position", 3, UNKNOWN) if "position" in said else None
-    v: Any = None
+    r = vector(said["position"], "position", 3, UNKNOWN) if "position" in said else None
+    v: Array | None = None
     if "velocity" in said:
         v = said["velocity"]
         v = np.zeros(3) if isinstance(v, int | float) and v == 0 else v

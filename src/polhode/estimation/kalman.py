@@ -30,7 +30,8 @@ from polhode.estimation.solve import difference, moved
 from polhode.lazy_packages import xr
 from polhode.methods import MethodSpec
 from polhode.runs.integrate import integrate
-from polhode.runs.state import STATE_WORDS
+from polhode.runs.settings import Settings
+from polhode.runs.state import STATE_WORDS, Start
 from polhode.systems import System
 from polhode.systems.record import present_system
 
@@ -51,18 +52,18 @@ def kalman(
     prior: Mapping[str, Any],
     process_noise: Mapping[str, Any] | None = None,
     free: Sequence[str] = (),
-    noise: Any = None,
+    noise: Mapping[str, Any] | float | None = None,
     step: float | None = None,
-    start: Any = None,
+    start: Start = None,
     attitude: ArrayLike | None = None,
     angular_velocity: ArrayLike | None = None,
-    angular_momentum: Any = None,
+    angular_momentum: ArrayLike | None = None,
     position: ArrayLike | None = None,
     velocity: ArrayLike | None = None,
-    momentum: Any = None,
+    momentum: ArrayLike | None = None,
     smooth: bool = False,
     gate: float | None = None,
-    settings: Any = None,
+    settings: Settings | Mapping[str, Any] | None = None,
     **options: Any,
 ) -> xr.Dataset:
     """Estimate the state of bodies, and parameters, from one datum after the other: extended Kalman filter.

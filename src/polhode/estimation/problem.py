@@ -62,7 +62,7 @@ def checked(what: str, *arrays: Array) -> None:
 class RunWords:
     """How the runs of a fit are made: the words of ``polhode.integrate``."""
 
-    method: str | Method | MethodSpec  # the integrator
+    method: str | Method | MethodSpec | None  # the integrator
     step: Any  # its step
     steps: Tolerance | None  # in the place of a step
     t0: float  # start time

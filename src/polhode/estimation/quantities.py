@@ -90,7 +90,7 @@ def at_path(arguments: Mapping[str, Any], path: str) -> Any:
     return value
 
 
-def paths_ending(arguments: Any, word: str, before: str = "") -> list[str]:
+def paths_ending(arguments: object, word: str, before: str = "") -> list[str]:
     """All paths to a number, or an inertia, whose last name is this one, in capitals or not."""
     found = []
     pairs: Any = enumerate(arguments) if isinstance(arguments, list | tuple) else getattr(arguments, "items", dict)()

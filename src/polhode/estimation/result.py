@@ -280,9 +280,7 @@ class Fit:
 
 
 def _plain(value: float | list[float]) -> object:
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    return value if np.isfinite(value) else None
+    return [_plain(one) for one in value] if isinstance(value, list) else value if np.isfinite(value) else None
 
 
 def digits(value: float, sigma: float) -> str:

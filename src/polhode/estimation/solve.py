@@ -368,7 +368,7 @@ class Joined:
     def evaluate(self, z: Array) -> tuple[Array, Array]:
         """Residuals and their Jacobian by z."""
         if self._last is not None and np.array_equal(self._last[0], z):
-            return self._last[1]  # type: ignore[no-any-return]
+            return self._last[1]
         problem, blocks, n, D = self.problem, self.problem.blocks, self.n, self.D
         x, states = self.parts(z)
         point = problem.point(x)
@@ -401,7 +401,7 @@ class Joined:
                 J.append(weight[:, None] * slope)
         self.gap = max(gaps)
         self._last = (np.array(z), (np.concatenate(f), np.concatenate(J)))
-        return self._last[1]  # type: ignore[no-any-return]
+        return self._last[1]
 
     def _placed(self, slope: Array, places: Indices) -> Array:
         out = np.zeros((len(slope), self.total))

@@ -6,13 +6,13 @@ import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from polhode.algebra.quaternion import to_matrix
 from polhode.algebra.rotation import conjugate, multiply
-from polhode.arguments import Array, choice
+from polhode.arguments import Array, ArrayLike, choice
 from polhode.errors import InvalidInput, MissingExtra, PolhodeError, UserFunctionError, shown, unknown_name
 from polhode.kernel import layout as L
 from polhode.methods import Method, MethodSpec
@@ -20,9 +20,9 @@ from polhode.programs.derive import backward
 from polhode.programs.trace import NotTraceable, trace
 from polhode.runs.integrate import differentiated
 from polhode.runs.parameters import arguments_of
-from polhode.runs.request import ARGUMENTS, requested, with_options
+from polhode.runs.request import ARGUMENTS, Parameters, requested, with_options
 from polhode.runs.settings import Settings
-from polhode.runs.state import State
+from polhode.runs.state import Start
 from polhode.runs.steps import Tolerance
 from polhode.runs.tangent.columns import Columns
 from polhode.systems import System
@@ -51,7 +51,7 @@ class States:
     States of its own, which loads read, have their names: arrays (rows,), or (rows, k) of several numbers.
     """
 
-    def __init__(self, time: Any, arrays: Mapping[str, Any]) -> None:
+    def __init__(self, time: Time, arrays: Mapping[str, Any]) -> None:
         self.time = time
         self.__dict__.update(arrays)
 
@@ -150,7 +150,7 @@ class Rows:
         direct += np.einsum("ij,ijk->k", turned, self.turn)
         return found, direct
 
-    def _checked(self, name: str, value: Any, n: int) -> Any:
+    def _checked(self, name: str, value: object, n: int) -> Array:
         """A derivative as an array (rows, N, 3 or 4); of the end alone in the last row."""
         if name not in self.names:
             raise unknown_name("name in the derivative of the objective", name, self.names)
@@ -173,6 +173,7 @@ class Rows:
         return whole
 
 
+Time = float | Array
 LANGUAGES = ("numpy", "jax", "torch")
 
 
@@ -191,7 +192,7 @@ def in_double(jax: Any) -> None:
         raise InvalidInput("JAX computes with 32 bits here; call jax.config.update('jax_enable_x64', True) first")
 
 
-def checked_value(value: Any) -> float:
+def checked_value(value: object) -> float:
     """The value of an objective as a number."""
     try:
         if value is None:
@@ -209,8 +210,9 @@ def checked_value(value: Any) -> float:
 
 
 def value_and_slopes(
-    objective: Callable[..., Any], slopes: Callable[..., Any] | None, language: str, time: Any, arrays: dict[str, Any]
-) -> tuple[float, Mapping[str, Any]]:
+    objective: Callable[..., Any], slopes: Callable[..., Any] | None, language: str, time: Time,
+    arrays: dict[str, Any],
+) -> tuple[float, Mapping[str, Any]]:  # fmt: skip
     """The value of an objective, and its derivatives by the arrays that it sees."""
     if slopes is not None:
         value = checked_value(_called(objective, time, arrays))
@@ -221,12 +223,10 @@ def value_and_slopes(
         return value, found
     if language == "jax":
         return _by_jax(objective, time, arrays)
-    if language == "torch":
-        return _by_torch(objective, time, arrays)
-    return _by_program(objective, time, arrays)
+    return _by_torch(objective, time, arrays) if language == "torch" else _by_program(objective, time, arrays)
 
 
-def _called(objective: Callable[..., Any], time: Any, arrays: dict[str, Any]) -> Any:
+def _called(objective: Callable[..., Any], time: Time, arrays: dict[str, Any]) -> Any:
     """What an objective returns; its exceptions become UserFunctionError."""
     try:
         return objective(States(time, arrays))
@@ -236,7 +236,7 @@ def _called(objective: Callable[..., Any], time: Any, arrays: dict[str, Any]) ->
         raise UserFunctionError(f"the objective raised {type(failed).__name__}: {shown(str(failed))}") from failed
 
 
-def _by_program(objective: Callable[..., Any], time: Any, arrays: dict[str, Any]) -> tuple[float, dict[str, Any]]:
+def _by_program(objective: Callable[..., Any], time: Time, arrays: dict[str, Any]) -> tuple[float, dict[str, Any]]:
     value = checked_value(_called(objective, time, arrays))
     sizes = np.cumsum([a.size for a in arrays.values()])
     splits = [int(k) for k in sizes[:-1]]
@@ -266,7 +266,7 @@ def _by_program(objective: Callable[..., Any], time: Any, arrays: dict[str, Any]
     return value, {name: part.reshape(shape) for name, part, shape in zip(arrays, parts, shapes, strict=True)}
 
 
-def _by_jax(objective: Callable[..., Any], time: Any, arrays: dict[str, Any]) -> tuple[float, dict[str, Any]]:
+def _by_jax(objective: Callable[..., Any], time: Time, arrays: dict[str, Any]) -> tuple[float, dict[str, Any]]:
     jax = library("jax")
     in_double(jax)
 
@@ -280,7 +280,7 @@ def _by_jax(objective: Callable[..., Any], time: Any, arrays: dict[str, Any]) ->
     return checked_value(value), {name: np.asarray(a) for name, a in found.items()}
 
 
-def _by_torch(objective: Callable[..., Any], time: Any, arrays: dict[str, Any]) -> tuple[float, dict[str, Any]]:
+def _by_torch(objective: Callable[..., Any], time: Time, arrays: dict[str, Any]) -> tuple[float, dict[str, Any]]:
     torch = library("torch")
     given = {name: torch.tensor(a, dtype=torch.float64, requires_grad=True) for name, a in arrays.items()}
     result = objective(States(time, given))
@@ -292,9 +292,6 @@ def _by_torch(objective: Callable[..., Any], time: Any, arrays: dict[str, Any]) 
     found = torch.autograd.grad(result.reshape(()), list(given.values()), allow_unused=True)
     return value, {name: a.numpy() for name, a in zip(given, found, strict=True) if a is not None}
 
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 STARTS = {
     "position": "position", "momentum": "momentum", "velocity": "momentum", "attitude": "rotation",
@@ -327,7 +324,7 @@ class Gradient:
             raise unknown_name("name of a derivative", name, list(self.by))
         return self.by[name]
 
-    def flat(self) -> Any:
+    def flat(self) -> Array:
         """All derivatives, one behind the other, in the order of the names asked for."""
         return np.concatenate([np.ravel(a) for a in self.by.values()])
 
@@ -337,7 +334,7 @@ class Gradient:
         return "\n".join(lines)
 
 
-def names_of(wrt: Any, system: System) -> list[str]:
+def names_of(wrt: object, system: System) -> list[str]:
     """What to differentiate by, checked; None: all of the start."""
     known = [*("position", "momentum", "velocity") * bool(system.translates),
              *("attitude", "angular_momentum", "angular_velocity") * bool(system.rotates)]  # fmt: skip
@@ -364,7 +361,7 @@ class Derivative:
     """One run with the derivatives of what it shows."""
 
     def __init__(
-        self, system: Any, method: str | Method | MethodSpec, given: dict[str, Any], wrt: Any, final: bool
+        self, system: object, method: str | Method | MethodSpec | None, given: dict[str, Any], wrt: object, final: bool
     ) -> None:
         system = present_system(system)
         self.names = names_of(wrt, system)
@@ -412,7 +409,7 @@ class Derivative:
                     found[name][index] = by_parameter[k]
         return {name: found[name] for name in self.names}
 
-    def _by_start(self, quantity: str, by_state: Array) -> Any:
+    def _by_start(self, quantity: str, by_state: Array) -> Array:
         """Derivatives (N, 3) by a quantity of all bodies; 0 of those that lack it."""
         found, labels = np.zeros((self.system.N, 3)), self.columns.rows
         for i in range(self.system.N):
@@ -456,15 +453,15 @@ def gradient(
     steps: int | Tolerance | None = None,
     t_end: float | None = None,
     every: int | None = None,
-    t_eval: Any = None,
-    start: State | Mapping[str, Any] | xr.Dataset | None = None,
-    attitude: Any = None,
-    angular_velocity: Any = None,
-    angular_momentum: Any = None,
-    position: Any = None,
-    velocity: Any = None,
-    momentum: Any = None,
-    parameters: Any = None,
+    t_eval: ArrayLike | None = None,
+    start: Start = None,
+    attitude: ArrayLike | None = None,
+    angular_velocity: ArrayLike | None = None,
+    angular_momentum: ArrayLike | None = None,
+    position: ArrayLike | None = None,
+    velocity: ArrayLike | None = None,
+    momentum: ArrayLike | None = None,
+    parameters: Parameters = None,
     settings: Settings | Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Gradient:

@@ -9,22 +9,24 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.rotation import multiply
-from polhode.arguments import whole
+from polhode.arguments import ArrayLike, whole
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.gradients.derivative import ROTATION, STARTS, TRANSLATION, Derivative, in_double, library, names_of
+from polhode.methods import Method, MethodSpec
 from polhode.runs.parameters import system_with, value_at
 from polhode.runs.request import with_options
 from polhode.runs.steps import Tolerance
 from polhode.systems import System
 from polhode.systems.record import present_system
 
+OfArrays = Callable[[Mapping[str, Any]], dict[str, Any]]
 RATES = {"angular_velocity": "rotates", "velocity": "translates"}
 
 
 class Node:
     """A run as a function of arrays."""
 
-    def __init__(self, system: Any, method: Any, words: Mapping[str, Any]) -> None:
+    def __init__(self, system: System, method: str | Method | MethodSpec | None, words: Mapping[str, Any]) -> None:
         self.system, self.words = present_system(system), dict(words)
         self.method = with_options(method, system, words, "integrate", WORDS)
         if self.words.get("wrt") is None:
@@ -46,7 +48,7 @@ class Node:
         self.held = [name for name in RATES if self.words.get(name) is not None]
         self._last: tuple[Any, Derivative] | None = None
 
-    def _count(self, every: Any, t_eval: Any) -> int:
+    def _count(self, every: int | None, t_eval: ArrayLike | None) -> int:
         """How many rows there are."""
         if t_eval is not None:
             return len(np.atleast_1d(np.asarray(t_eval, dtype=float)))
@@ -67,7 +69,7 @@ class Node:
         names = [*TRANSLATION * self.system.translates, *ROTATION * self.system.rotates]
         return {name: (*self.rows, *bodies, 4 if name == "attitude" else 3) for name in names}
 
-    def checked(self, values: Any, array: Callable[[Any], Any]) -> list[Any]:
+    def checked(self, values: object, array: Callable[[Any], Any]) -> list[Any]:
         """Arguments of the function as real arrays of a library, in the order of ``wrt``."""
         if not isinstance(values, Mapping):
             raise InvalidInput(f"the function of a run takes a mapping such as {{'{self.names[0]}': array}}, not "
@@ -141,7 +143,7 @@ WORDS = (
 )  # fmt: skip
 
 
-def jax_run(system: System, method: Any = None, **words: Any) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+def jax_run(system: System, method: str | Method | MethodSpec | None = None, **words: Any) -> OfArrays:
     """A run as a function that JAX differentiates in reverse mode (``jax.grad``, ``jax.vjp``), also under ``jax.jit``.
 
     Parameters
@@ -205,7 +207,7 @@ def jax_run(system: System, method: Any = None, **words: Any) -> Callable[[Mappi
     return of_mapping
 
 
-def torch_run(system: System, method: Any = None, **words: Any) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+def torch_run(system: System, method: str | Method | MethodSpec | None = None, **words: Any) -> OfArrays:
     """A run as a function of tensors that PyTorch differentiates (``backward``, ``torch.autograd``, ``torch.func``).
 
     Parameters

@@ -300,9 +300,7 @@ def _clock(ds: xr.Dataset, frames: Frames) -> tuple[float, str]:
     largest = max(abs(frames.times[0]), abs(frames.times[-1]))
     if unit == "s" and largest > DAYS:
         return 1.0 / 86400.0, "d"
-    if unit == "s" and largest > HOURS:
-        return 1.0 / 3600.0, "h"
-    return 1.0, unit
+    return (1.0 / 3600.0, "h") if unit == "s" and largest > HOURS else (1.0, unit)
 
 
 # ------------------------------------------------------------------ GIF and animated PNG by Pillow, others by ffmpeg

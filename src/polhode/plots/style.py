@@ -186,8 +186,8 @@ def picture_path(path: str | os.PathLike[str]) -> Path:
 
 @contextmanager
 def drawing(
-    path: Any, size: tuple[float, float], how: Any = RC, written: float = DPI, into: Figure | None = None,
-    **options: Any,
+    path: str | os.PathLike[str] | None, size: tuple[float, float], how: Any = RC,
+    written: float = DPI, into: Figure | None = None, **options: Any,
 ) -> Iterator[Figure]:  # fmt: skip
     """A new picture of a size (inches), or one that is there, drawn in a style; then written where there is a path."""
     if path is not None:

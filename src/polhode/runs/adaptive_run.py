@@ -85,7 +85,7 @@ class AdaptiveRun(Run):
     def state(self) -> Array:
         return self.y.copy()
 
-    def carry_out(self, record: Record, every: int, samples: Any, between_slices: Callable[[], None]) -> None:
+    def carry_out(self, record: Record, every: int, samples: Array | None, between_slices: Callable[[], None]) -> None:
         integrator, controller_state, most = self.integrator, self.integrator.controller_state, self.asked.max_steps
         longest, shortest = self.limits
         wanted = np.empty(0)
@@ -155,7 +155,7 @@ class AdaptiveRun(Run):
         detection.sides[k] = L.EVENT_DISABLED
         return t, k, side
 
-    def part(self, t: float, y: Any, goal: float) -> Array:
+    def part(self, t: float, y: Array, goal: float) -> Array:
         """State at ``goal`` from the state y at time t; by the polynomial of the step tried last where it has one."""
         if not self.integrator.prepared.polynomial:
             return super().part(t, y, goal)

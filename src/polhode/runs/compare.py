@@ -13,13 +13,13 @@ import xarray as xr
 from polhode.arguments import array, number, numbers
 from polhode.display import Display, teller
 from polhode.errors import Interrupted, InvalidInput, StepFailed, UserFunctionError, answering, unknown_name, unwarned
-from polhode.methods import Method, as_here, method as find_method
+from polhode.methods import Method, MethodSpec, as_here, method as find_method
 from polhode.runs.initial_state import OVERFLOWING, rows_by_name
 from polhode.runs.integrate import integrate
 from polhode.runs.request import in_units_of
 from polhode.runs.result import release
 from polhode.runs.settings import Settings, refuse_moved
-from polhode.runs.state import State, refuse_own_states, state_of
+from polhode.runs.state import Start, State, refuse_own_states, state_of
 from polhode.runs.steps import span
 from polhode.systems import System
 from polhode.systems.record import present_system
@@ -74,8 +74,8 @@ def compare(
     steps: float | Iterable[float],
     *,
     t_end: float,
-    start: Any = None,
-    reference: Any = None,
+    start: Start = None,
+    reference: Mapping[str, Any] | xr.Dataset | None = None,
     progress: Callable[[str], None] | bool | None = None,
     **arguments: Any,
 ) -> xr.Dataset:
@@ -204,15 +204,9 @@ def _common_start(system: System, start: Any) -> State:
 
 # ------------------------------------------------------------------ the reference
 def compute_reference(
-    system: System,
-    *,
-    t_end: float,
-    largest: float,
-    smallest: float,
-    start: State | None = None,
-    progress: Callable[[str], None] | None = None,
-    **arguments: Any,
-) -> Reference:
+    system: System, *, t_end: float, largest: float, smallest: float, start: State | None = None,
+    progress: Callable[[str], None] | None = None, **arguments: Any,
+) -> Reference:  # fmt: skip
     """A state at the end time that two methods of order 8 agree on.
 
     The number of steps is doubled from that of ``largest`` until both agree to round-off, or to something better than
@@ -254,7 +248,7 @@ def compute_reference(
     )  # fmt: skip
 
 
-def given_reference(system: System, reference: Any, t_end: float, units: str = "consistent") -> Reference:
+def given_reference(system: System, reference: object, t_end: float, units: str = "consistent") -> Reference:
     """The user's own reference: a trajectory with a row at the end time, or a mapping of states."""
     if isinstance(reference, xr.Dataset):
         if "time" in reference.dims:
@@ -317,7 +311,7 @@ class _Table:
         self.message: list[list[str]] = [[""] * shape[1] for _ in labels]
         self.units: dict[str, str] = {}
 
-    def fill(self, i: int, k: int, chosen: Any, goal: Reference, **arguments: Any) -> None:
+    def fill(self, i: int, k: int, chosen: MethodSpec, goal: Reference, **arguments: Any) -> None:
         """Run one method at one step."""
         size, n = self.sizes[k], self.counts[k]
         try:
@@ -442,7 +436,7 @@ def records(table: xr.Dataset) -> list[dict[str, Any]]:
     return rows
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> bool | int | float | str | None:
     if isinstance(value, np.bool_):
         return bool(value)
     if isinstance(value, np.integer):

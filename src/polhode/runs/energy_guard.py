@@ -26,7 +26,7 @@ ROUNDING = 2.0**-40
 """Error over the energy of the start up to which it is taken for rounding of the energies."""
 
 
-def first_beyond(balance: EnergyBalance, from_start: bool = True) -> Any:
+def first_beyond(balance: EnergyBalance, from_start: bool = True) -> Indices:
     """The first row (...) of each run at which its energy has exploded; the number of rows if it never does.
 
     The kinetic energy is counted as at the start: what explodes must not be its own scale. All else is counted as it
@@ -40,12 +40,12 @@ def first_beyond(balance: EnergyBalance, from_start: bool = True) -> Any:
     return _first(~(error_sizes(balance, from_start) <= np.maximum(BEYOND * there, sum(balance.largest[1:], none))))
 
 
-def first_large(balance: EnergyBalance, from_start: bool = True) -> Any:
+def first_large(balance: EnergyBalance, from_start: bool = True) -> Indices:
     """The first row (...) of each run at which its error is large; the number of rows if it never is."""
     return _first(~(error_sizes(balance, from_start) <= LARGE * balance.scale))
 
 
-def error_sizes(balance: EnergyBalance, from_start: bool = True) -> Any:
+def error_sizes(balance: EnergyBalance, from_start: bool = True) -> Array:
     """Sizes (..., n) of the errors, as far as they are more than rounding of the energies themselves.
 
     From rest, the row after the start (the second here, ``from_start``) tells nothing.

@@ -34,7 +34,7 @@ class Found:
 
     time: float
     kind: str
-    state: Any
+    state: Array
     before: Array | None = None
     work: float = 0.0
 
@@ -120,7 +120,7 @@ class EventDetection:
         if beyond and self.ground is not None and self.ground.assumed:  # fits pass through such motions
             self.ground = None
 
-    def watch(self, integrator: Integrator, t: float, y: Any) -> None:
+    def watch(self, integrator: Integrator, t: float, y: Array) -> None:
         """Have the loops of an integrator look for the events, and take sides at the start."""
         r = y[L.POSITION : L.POSITION + 3]
         if self.ground is not None and float(r @ r) < self.ground.radius**2:
@@ -131,7 +131,7 @@ class EventDetection:
         self.begin(t, y)
         self.sides_at_start = self.sides.copy()
 
-    def _look(self, integrator: Integrator, t: float, y: Any, ground: float) -> None:
+    def _look(self, integrator: Integrator, t: float, y: Array, ground: float) -> None:
         """Have the loops look for the events; for the ground at this distance squared, 0 for none."""
         self.integrator, count = integrator, len(self.watches)
         if count:
@@ -139,7 +139,7 @@ class EventDetection:
         integrator.watch(self.role if count else None, self.table, count, self.cuts, ground)
         self.sides, self.values = integrator.sides[:count], integrator.sides[count : 2 * count]
 
-    def land(self, t: float, y: Any) -> None:
+    def land(self, t: float, y: Array) -> None:
         """Watch the ground as an event from a state above it on; loops have only looked whether a step ends below."""
         assert self.ground is not None
         at = len(self.watches) - self.asked  # behind those of the system
@@ -170,11 +170,9 @@ class EventDetection:
         )  # fmt: skip
         return sorted(inside, key=lambda at: at * self.direction)
 
-    def fire(self, t: float, y: Any, first: bool = False) -> list[Found]:
+    def fire(self, t: float, y: Array, first: bool = False) -> list[Found]:
         """Apply the impulses of this time to a state, in place; backwards in time their inverses in the other order."""
         found: list[Found] = []
-        if not self.system.impulses:
-            return found
         for impulse in () if first and self.over else self.system.impulses[:: 1 if self.direction > 0.0 else -1]:
             if impulse.time == t:
                 found.append(self._apply(impulse, t, y))
@@ -182,7 +180,7 @@ class EventDetection:
             self.found += found
         return found
 
-    def _apply(self, impulse: Any, t: float, y: Any) -> Found:
+    def _apply(self, impulse: Any, t: float, y: Array) -> Found:
         """Apply an impulse to a state, in place, or set states."""
         before, now = y.copy(), getattr(self, "integrator", self.system)
         work = impulse.apply(t, y, now.bodies, now.parameters, self.direction)
@@ -193,7 +191,7 @@ class EventDetection:
                              time=t)  # fmt: skip
         return Found(t, impulse.kind, y.copy(), before, work)
 
-    def act(self, k: int, t: float, y: Any, part: Callable[[float, Any, float], Any]) -> None:
+    def act(self, k: int, t: float, y: Array, part: Callable[[float, Any, float], Any]) -> None:
         """What happens at event k, which is met at time t, to the state there, in place; ``part`` as in ``passed``."""
         if self.watches[k].acts is None or not self._name(k, self.sides[k]):
             return
@@ -217,7 +215,7 @@ class EventDetection:
             if self.watches[j].acts.once:
                 self.sides[j] = L.EVENT_DISABLED
 
-    def _happen(self, act: Any, t: float, y: Any) -> None:
+    def _happen(self, act: Any, t: float, y: Array) -> None:
         """What happens at an event, to the state there, in place; it is told if it changes anything."""
         if sum(one.kind == act.kind and one.time == t for one in self.found) > MOST_AT_ONCE:
             raise StepFailed(f"{act.what} happens more than {MOST_AT_ONCE} times at t = {t:g}; its event must not be "
@@ -229,7 +227,10 @@ class EventDetection:
     def __bool__(self) -> bool:
         return bool(self.watches)
 
-    def evaluate(self, t: float, y: Any, bodies: Any = None, parameters: Any = None, table: Any = None) -> Array:
+    def evaluate(
+        self, t: float, y: Array, bodies: Array | None = None, parameters: Array | None = None,
+        table: Array | None = None,
+    ) -> Array:  # fmt: skip
         """Values of all functions at a state of the system; perhaps with other constants, or numbers of events."""
         now, out = self.integrator, np.zeros(len(self.watches))
         given = ((bodies, now.bodies), (parameters, now.parameters), (table, self.table))
@@ -243,7 +244,7 @@ class EventDetection:
             ) from problem
         return out
 
-    def begin(self, t: float, y: Any) -> None:
+    def begin(self, t: float, y: Array) -> None:
         """Take sides at the start of the run, and set the flags that follow from them."""
         if not self:
             return
@@ -253,7 +254,7 @@ class EventDetection:
                 self.sides[k] = 1.0
             self._flag(k)
 
-    def restart(self, t: float, y: Any) -> None:
+    def restart(self, t: float, y: Array) -> None:
         """Take sides after the velocity has jumped; what depends on places only stays."""
         if self:
             signs = np.sign(self.evaluate(t, y))
@@ -261,7 +262,7 @@ class EventDetection:
             keeps = steady | (self.sides == L.EVENT_DISABLED)
             self.sides[:] = np.where(keeps, self.sides, np.where(signs == 0.0, L.EVENT_UNARMED, signs))
 
-    def close(self, t: float, y: Any) -> None:
+    def close(self, t: float, y: Array) -> None:
         """Tell of functions that are exactly zero where they will not be seen to leave: at a jump, or at the end."""
         if self:
             for k in np.flatnonzero(self.evaluate(t, y) == 0.0):
@@ -276,7 +277,7 @@ class EventDetection:
         self.sides[k] = side
         self._flag(k)
 
-    def changed(self, values: Any) -> list[int]:
+    def changed(self, values: Array) -> list[int]:
         """Which of the events changed sides, given the values after a step."""
         s = self.sides
         left = (s == 0.0) & (values != 0.0)
@@ -344,7 +345,7 @@ class EventDetection:
         if self.watches[k].flag >= 0:
             self.integrator.parameters[self.watches[k].flag] = float(self.sides[k] > 0.0)
 
-    def note_event(self, k: int, t: float, y: Any) -> None:
+    def note_event(self, k: int, t: float, y: Array) -> None:
         """Note the crossing of event k to the side it is on now, if that is an event."""
         name = self._name(k, self.sides[k])
         if name and self.watches[k].acts is None:

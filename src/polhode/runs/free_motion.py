@@ -247,14 +247,16 @@ def free_rotation(flow: str, *, guard: bool = True, **options: Any) -> Callable[
     chosen = find_method(f"v2/{flow}", **options).options
     sweep, guarded = drive.sweep_of(row.build(**{name: chosen[name] for name in row.options})), truth(guard, "guard")
 
-    def turn(attitude: Any, angular_momentum: Any, moments: Any, h: float, n: int = 1) -> tuple[Array, Array, Mask]:
+    def turn(
+        attitude: Array, angular_momentum: Array, moments: ArrayLike, h: float, n: int = 1
+    ) -> tuple[Array, Array, Mask]:
         return _turned(sweep, attitude, angular_momentum, np.asarray(moments, dtype=float), h, n, guarded)
 
     return turn
 
 
 def _turned(
-    sweep: Any, q: Any, m: Any, moments: Array, h: Any, n: int = 1, guarded: bool = False
+    sweep: Callable[..., None], q: Array, m: Array, moments: Array, h: float | Array, n: int = 1, guarded: bool = False
 ) -> tuple[Array, Array, Mask]:
     """Attitudes and momenta of bodies after n steps of a compiled loop, and whether all were taken."""
     y, step_info, ones = np.zeros((len(moments), slots.BODY)), np.zeros(slots.STEP_INFO), np.ones((len(moments), 1))
@@ -290,7 +292,9 @@ def _prepared(inertia: tuple[float, ...], physical: bool) -> _Body | None:
     return _Body(float(unit[0]), constants, frame if _turns(frame) else None, rotation.conjugate(frame))
 
 
-def _at_one_time(inertia: Any, momentum: Any, t: Any, attitude: Any, physical: bool) -> FreeMotion | None:
+def _at_one_time(
+    inertia: object, momentum: object, t: object, attitude: ArrayLike | None, physical: bool
+) -> FreeMotion | None:
     """The motion of one body at one time, given as plain numbers; None where they are not, or where it overflows."""
     m, span = plain(momentum, 3), plain(t, 0)
     given = plain(inertia, 3)

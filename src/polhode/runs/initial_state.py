@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Mapping
 from math import inf, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from polhode.algebra.quaternion import multiply, rotate_inverse
 from polhode.algebra.short_rows import any_of, largest, smallest
 from polhode.algebra.vectorised import plain
-from polhode.arguments import UNKNOWN, Array, Mask, array, has, vector
+from polhode.arguments import UNKNOWN, Array, ArrayLike, Mask, array, has, vector
 from polhode.bodies.inertia import RELATIVE_TOLERANCE
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.flows.sums import COMPENSATION, OF_POINTS
@@ -23,6 +23,9 @@ from polhode.runs.integrator import extended, lengths_of
 from polhode.runs.state import FORMS, as_kept
 from polhode.systems import System
 from polhode.systems.carried import OF_GYROS, OF_WHEELS
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
 
 LARGEST = 1e60
 """Moments of inertia and angular momenta beyond this or below its inverse over- or underflow when they are squared."""
@@ -41,9 +44,13 @@ ANGULAR_MOMENTUM = slice(L.ANGULAR, L.BODY)
 """Where its angular momentum stands there, in the frame of the principal axes."""
 
 
+OneBody = tuple[tuple[float, ...], tuple[float, ...], float]
+"""Frame, moments and mass of a body."""
+
+
 def of_one_body(
-    alone: Any, attracted: bool, attitude: Any, angular_velocity: Any, angular_momentum: Any, position: Any,
-    velocity: Any, momentum: Array | None,
+    alone: OneBody | None, attracted: bool, attitude: object, angular_velocity: object, angular_momentum: object,
+    position: object, velocity: object, momentum: object,
 ) -> Array | None:  # fmt: skip
     """What ``start_state`` makes of plain numbers for one body, bit for bit, in a tenth of the time; None where
     anything is unusual."""
@@ -53,11 +60,9 @@ def of_one_body(
     if alone is None or twice:
         return None
     frame, moments, mass = alone
-    q: Any
-    m: Any
-    r: Any
-    p: Any
-    q, m, r, p = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    q: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0)
+    m: tuple[float, ...] = (0.0, 0.0, 0.0)
+    r = p = m
     if moments[0] < inf:
         if not all(1.0 / LARGEST <= moment <= LARGEST for moment in moments):
             return None
@@ -103,13 +108,13 @@ def of_one_body(
 
 def start_state(
     system: System,
-    attitude: Any = None,
-    angular_velocity: Any = None,
-    angular_momentum: Any = None,
-    position: Any = None,
-    velocity: Any = None,
-    momentum: Any = None,
-) -> Any:
+    attitude: ArrayLike | Rotation | None = None,
+    angular_velocity: ArrayLike | None = None,
+    angular_momentum: ArrayLike | None = None,
+    position: ArrayLike | None = None,
+    velocity: ArrayLike | None = None,
+    momentum: ArrayLike | None = None,
+) -> Array:
     """The state in which bodies start, as the flat array that methods step.
 
     Parameters
@@ -202,7 +207,7 @@ def start_state(
     return y
 
 
-def _pin(system: System, places: Any) -> None:
+def _pin(system: System, places: Array) -> None:
     """Bodies that are pinned elsewhere than at the origin are there, of these places (N, 3) in a state."""
     pins = system.pins
     for i in np.flatnonzero(np.isinf(system.mass)):
@@ -238,7 +243,7 @@ def by_name(names: tuple[str, ...], start: Mapping[str, Any]) -> tuple[dict[str,
     return found, own
 
 
-def rows_by_name(names: tuple[str, ...], start: Any) -> Any:
+def rows_by_name(names: tuple[str, ...], start: object) -> Any:
     """A start of bodies by their names, ``{"a": {"position": ...}, ...}``, as rows; any other as it is, but for the
     states of rotors, which stand among the states."""
     if isinstance(start, Mapping) and not {*OF_ROTORS}.isdisjoint(start):
@@ -259,7 +264,7 @@ def rows_by_name(names: tuple[str, ...], start: Any) -> Any:
     return found
 
 
-def check_moving(attracted: bool, velocity: Any, momentum: Array | None) -> None:
+def check_moving(attracted: bool, velocity: object, momentum: object) -> None:
     """Refuse a start about a centre of attraction that does not say how anything moves."""
     if attracted and velocity is None and momentum is None:
         raise InvalidInput(
@@ -328,15 +333,15 @@ def check_sums(chosen: MethodSpec, translates: bool, name: str) -> None:
         )
 
 
-def _compensation(system: System, prepared: CompiledMethod, y: Any, given: Array, attitude: Any) -> Array:
+def _compensation(system: System, prepared: CompiledMethod, y: Array, given: object, attitude: object) -> Array:
     """Compensation (N, 13, principal frames) from what is given: of positions and momenta only (6), or of all."""
     N, frames = system.N, np.asarray(system.frames, dtype=float)
-    given, made = array(given, "compensation", ""), np.zeros((N, COMPENSATION))
-    if np.shape(given)[-1:] == (OF_POINTS,) or not (system.rotates and prepared.compensates_rotation):
-        made[:, :OF_POINTS] = _of_bodies(given, "compensation", N, OF_POINTS)
+    numbers, made = array(given, "compensation", ""), np.zeros((N, COMPENSATION))
+    if numbers.shape[-1:] == (OF_POINTS,) or not (system.rotates and prepared.compensates_rotation):
+        made[:, :OF_POINTS] = _of_bodies(numbers, "compensation", N, OF_POINTS)
         return made
     q, m = slice(L.ATTITUDE, L.ANGULAR), slice(L.ANGULAR, L.BODY)
-    made[:] = _of_bodies(given, "compensation", N, COMPENSATION)
+    made[:] = _of_bodies(numbers, "compensation", N, COMPENSATION)
     made[:, q] = _by_columns(multiply, made[:, q], frames)
     made[:, m] = _by_columns(rotate_inverse, frames, made[:, m])
     if attitude is not None:
@@ -346,7 +351,7 @@ def _compensation(system: System, prepared: CompiledMethod, y: Any, given: Array
     return made
 
 
-def _heavy(inertia: Any, rate: Array, name: str, does: str) -> Array:
+def _heavy(inertia: Array, rate: Array, name: str, does: str) -> Array:
     """inertia times rate of every body; what has infinite inertia stays at rest."""
     fixed = ~np.isfinite(inertia)
     moved = np.flatnonzero(any_of(fixed & (rate != 0.0))) if fixed.any() else np.zeros(0)
@@ -359,7 +364,7 @@ def _heavy(inertia: Any, rate: Array, name: str, does: str) -> Array:
     return made
 
 
-def _is_zero(value: Any) -> bool:
+def _is_zero(value: object) -> bool:
     """Whether a value is the number 0, which says that nothing moves."""
     return isinstance(value, int | float | np.number) and not isinstance(value, bool) and value == 0
 
@@ -378,7 +383,7 @@ def _across(axes: Mask, spin: Array, name: str) -> Array:
     return spin - along
 
 
-def _check_size(moments: Any, m: Array) -> None:
+def _check_size(moments: Array, m: Array) -> None:
     """Refuse bodies and momenta whose squares and products would over- or underflow."""
     turns = np.isfinite(moments)
     low, high = smallest(np.where(turns, moments, np.inf)), largest(np.where(turns, moments, 0.0))
@@ -398,12 +403,12 @@ def _by_columns(kernel: Callable[..., Any], *rows: Array) -> Array:
     return np.stack(kernel(*(tuple(one.T) for one in rows)), axis=1)
 
 
-def _whose(value: Any, i: int) -> str:
+def _whose(value: ArrayLike, i: int) -> str:
     """Of which body a value is, where every body has its own."""
     return f" of body {i}" if np.ndim(value) == 2 else ""
 
 
-def _of_bodies(value: Any, name: str, N: int, length: int) -> Array:
+def _of_bodies(value: object, name: str, N: int, length: int) -> Array:
     """Numbers (N, length) from those of one body, which are then the same for all, or of each."""
     given = array(value, name, "")
     if given.size and np.abs(given).max() > OVERFLOWING:
@@ -417,16 +422,16 @@ def _of_bodies(value: Any, name: str, N: int, length: int) -> Array:
     return given.copy()
 
 
-def from_json(values: Any, system: System, chosen: MethodSpec) -> Array:
+def from_json(values: object, system: System, chosen: MethodSpec) -> Array:
     """The state of a record, checked to be as long as kernels take it to be."""
     return vector(np.array(values, dtype=float), "state", lengths_of(system, chosen.prepare())[0])
 
 
-def to_json(values: Any) -> list[float] | str:
+def to_json(values: Array) -> list[float] | str:
     """A state in JSON's types: a list of numbers, or where these are many the text of their bytes, which takes a
     twentieth of the time and half of the room (see ``numbers_of``)."""
     if values.size <= MOST_AS_LIST:
-        return values.tolist()  # type: ignore[no-any-return]
+        return values.tolist()
     return PACKED + base64.b64encode(np.ascontiguousarray(values, dtype="<f8").data).decode("ascii")
 
 
@@ -435,7 +440,7 @@ MOST_AS_LIST = 1000
 PACKED = "float64 little-endian base64:"
 
 
-def numbers_of(kept: Any) -> Any:
+def numbers_of(kept: object) -> object:
     """The numbers of a state in a record: a list, or the bytes that ``to_json`` has written."""
     if not isinstance(kept, str):
         return kept

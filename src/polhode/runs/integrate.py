@@ -6,11 +6,12 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FrameType
 from typing import Any, Unpack
 
 import numpy as np
 
-from polhode.arguments import room_for
+from polhode.arguments import ArrayLike, room_for
 from polhode.display import Display, Progress, teller
 from polhode.errors import (
     CoarseStepWarning,
@@ -31,12 +32,12 @@ from polhode.methods import Method, MethodSpec
 from polhode.runs import stepping
 from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.energy_guard import blown, blown_up
-from polhode.runs.request import WITHOUT_SERIES, Request, requested, with_options
+from polhode.runs.request import WITHOUT_SERIES, Events, Parameters, Request, requested, with_options
 from polhode.runs.resolution import coarse_orbit
 from polhode.runs.result import finish, potential_energies
 from polhode.runs.rows import Record
 from polhode.runs.settings import Settings, only_functions
-from polhode.runs.state import STATE_SET, AtStart, State
+from polhode.runs.state import STATE_SET, AtStart, Start
 from polhode.runs.stepping import FormulasChange, Run
 from polhode.runs.steps import FixedStep, TimeTransformed, Tolerance
 from polhode.runs.store import LiveStore, Store
@@ -65,11 +66,11 @@ def integrate(
     steps: int | Tolerance | None = None,
     t_end: float | None = None,
     every: int = 1,
-    t_eval: Any = None,
-    start: State | Mapping[str, Any] | xr.Dataset | None = None,
-    parameters: Any = None,
-    events: Any = (),
-    breaks: Any = (),
+    t_eval: ArrayLike | None = None,
+    start: Start = None,
+    parameters: Parameters = None,
+    events: Events = (),
+    breaks: ArrayLike = (),
     tangent: bool | str | Sequence[str] | None = None,
     store: str | os.PathLike[str] | Store | None = None,
     progress: Callable[[Progress], None] | bool | None = None,
@@ -252,7 +253,7 @@ def silent(progress: Progress) -> None:
 
 
 @contextlib.contextmanager
-def reporting(progress: Any, counted: str) -> Iterator[Callable[[Progress], None]]:
+def reporting(progress: object, counted: str) -> Iterator[Callable[[Progress], None]]:
     """What is told how far something is, as ``progress=`` says; a display of its own for True."""
     if progress is True:
         with Display() as display:
@@ -268,7 +269,7 @@ class Watch(Noticed):
 
     over = False
 
-    def press(self, number: int, frame: Any) -> None:
+    def press(self, number: int, frame: FrameType | None) -> None:
         if self.pressed and not self.over:
             self.previous(number, frame)
         self.pressed = True
@@ -366,8 +367,9 @@ def carry_out(
 
 
 def _to_the_end(
-    run: Run, record: Record, potential: Any, store: LiveStore | None, report_progress: Callable[[Progress], None]
-) -> xr.Dataset:
+    run: Run, record: Record, potential: Callable[..., Any] | None, store: LiveStore | None,
+    report_progress: Callable[[Progress], None],
+) -> xr.Dataset:  # fmt: skip
     """What a run leaves that is set up: it is taken to its end, or to what ends it."""
     samples, total = run.request.samples, run.request.total
     error: PolhodeError | None = None

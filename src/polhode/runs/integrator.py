@@ -24,7 +24,7 @@ from polhode.systems.loads_roles import compiled_between
 from polhode.systems.registry import provided_by
 
 
-def goes_on(system: System, y: Any) -> bool:
+def goes_on(system: System, y: Array) -> bool:
     """Whether the variables that loads read begin with other numbers than those of the system, as where a run goes on
     from another; y is a state with them."""
     read, begin = slice(system.read_from, len(system.auxiliary)), L.BODY * system.N
@@ -33,8 +33,9 @@ def goes_on(system: System, y: Any) -> bool:
 
 
 def extended(
-    system: System, prepared: CompiledMethod, y: Any, given: Any = None, compensation: Any = None, bath: Any = None
-) -> Array:
+    system: System, prepared: CompiledMethod, y: Array, given: Array | None = None, compensation: Array | None = None,
+    bath: Array | None = None,
+) -> Array:  # fmt: skip
     """The state with the system's own numbers behind it and those of the method: what it keeps attitudes as, which then
     follow from them; carries of compensated sums; a heat bath; a time transformation."""
     y = np.array(y, dtype=float)
@@ -119,10 +120,10 @@ def check_estimate(chosen: MethodSpec, rtol: float = 1.0) -> None:
 class RowArrays(NamedTuple):
     """Where a loop of chosen or time-transformed steps records: times, step sizes, states, iterations; a row each."""
 
-    times: Any
-    sizes: Any
-    states: Any
-    counts: Any
+    times: Array
+    sizes: Array
+    states: Array
+    counts: Indices
 
 
 class ThreadPool:
@@ -132,7 +133,7 @@ class ThreadPool:
     thread of the run works alone; there are never more threads than slices of work.
     """
 
-    def __init__(self, serve: Callable[..., Any] | None, parameters: Any, threads: int) -> None:
+    def __init__(self, serve: Callable[..., Any] | None, parameters: Array, threads: int) -> None:
         self.helpers, self.at_work = 0, list[Thread]()
         if serve is not None and threads > 1 and not jit.disabled():
             self.helpers = min(threads, int(parameters[SLICES])) - 1
@@ -174,7 +175,7 @@ class Integrator:
     """The arrays of one run, and the steps it takes."""
 
     def __init__(
-        self, system: System, chosen: MethodSpec, y: Any, t: float = 0.0, limit: float | None = None,
+        self, system: System, chosen: MethodSpec, y: Array, t: float = 0.0, limit: float | None = None,
         adaptive: bool = False, threads: int = 1, breaks: bool = False, commanded: bool = False,
     ) -> None:  # fmt: skip
         self.system, self.chosen, self.limit = system, chosen, np.inf if limit is None else limit
@@ -243,7 +244,7 @@ class Integrator:
             self.loads = self._between(system.with_commands(own, t, self.y))
         self.addresses = self._addresses(self.loads)
         self.no_rows, self.no_counts = np.empty((0, self.y.size)), np.zeros(0, dtype=np.int64)
-        self.left_at: Any = None
+        self.left_at: tuple[int, float, float] | str | None = None
         self.watch(None, np.zeros(1), 0, 0)
         if self.prepared.step_density:
             self.kept, self.extremes = self.y.copy(), np.array([np.inf, 0.0])
@@ -251,12 +252,12 @@ class Integrator:
         elif not adaptive:
             _ = self.loop  # compiled now, so that no measured time contains it
 
-    def _between(self, loads: Any) -> Any:
+    def _between(self, loads: Callable[..., Any]) -> Callable[..., Any]:
         """Loads that see no time beyond the breaks."""
         return compiled_between(loads, self.parameters.size - 2) if self.breaks else loads
 
     @cached_property
-    def loads_of_system(self) -> Any:
+    def loads_of_system(self) -> Callable[..., Any]:
         """The compiled loads; ``loads`` is what steps call in their place."""
         system, started, modified = self.system, self.started, self.prepared.modified
         plain = system.compiled_loads(started, self.y, modified) if self.sloping is None else self.sloping
@@ -291,29 +292,29 @@ class Integrator:
             )
 
     @cached_property
-    def loop(self) -> Any:
+    def loop(self) -> Callable[..., int]:
         """The compiled loop of steps of one size."""
         samples = self.samples and not self.adaptive
         return drive.loop_for(self.prepared.step, self.prepared.converter, samples, samples and self.valves)
 
     @cached_property
-    def adaptive_loop(self) -> Any:
+    def adaptive_loop(self) -> Callable[..., int]:
         """The compiled loop of chosen steps."""
         one = self.prepared
         return drive.adaptive_loop_for(one.step, one.dense, one.controller, self.samples, self.valves)
 
     @cached_property
-    def time_transformed_loop(self) -> Any:
+    def time_transformed_loop(self) -> Callable[..., int]:
         """The compiled loop of a method with a time transformation."""
         return drive.time_transformed_loop_for(self.prepared.step)
 
-    def _addresses(self, loads: Any) -> Indices:
+    def _addresses(self, loads: Callable[..., Any]) -> Indices:
         return jit.addresses_of(
             loads, LOADS, self.bodies, self.parameters, self.coefficients, self.int_coefficients, self.blocks,
             self.stage_state, self.load, self.work, self.step_info, self.frames,
         )  # fmt: skip
 
-    def watch(self, role: Any, table: Any, count: int, cuts: int, ground: float = 0.0) -> None:
+    def watch(self, role: Callable[..., Any] | None, table: Array, count: int, cuts: int, ground: float = 0.0) -> None:
         """Have the loops look for this many events, the first ``cuts`` of which cut steps, and for the ground at a
         distance of which this is the square."""
         self.events, self.cuts = table, cuts  # which must outlive the addresses
@@ -332,7 +333,7 @@ class Integrator:
         self.left_at, self.step_info[L.LOADED] = None, 0.0
 
     def _run(self, task: int, first: int, n: int, every: int, t0: float, h: float, rows: Array, counts: Indices,
-             y: Any, loads: Any) -> int:  # fmt: skip
+             y: Array | None, loads: Callable[..., Any] | None) -> int:  # fmt: skip
         sides = self.sides if y is None and loads is None else self.sides[:0]
         y = self.y if y is None else y
         addresses = self.addresses if loads is None else self._addresses(loads)
@@ -343,7 +344,7 @@ class Integrator:
             )
         )  # fmt: skip
 
-    def restart(self, y: Any) -> None:
+    def restart(self, y: Array) -> None:
         """Another state of the system (13 N numbers, or extended)."""
         self.y[:] = extended(self.system, self.prepared, y)
         self.left_at = None
@@ -351,7 +352,7 @@ class Integrator:
     def march(
         self, first: int, n: int, every: int, t0: float, h: float, rows: Array | None = None,
         counts: Indices | None = None, *,
-        y: Any = None, loads: Any = None,
+        y: Array | None = None, loads: Callable[..., Any] | None = None,
     ) -> int:  # fmt: skip
         """Take steps number ``first`` to ``first + n`` of a run that started at ``t0``; returns the status."""
         rows = self.no_rows if rows is None else rows
@@ -403,7 +404,7 @@ class Integrator:
                 self.y[:] = self.kept
                 self.controller_state[L.TRYING], self.step_info[L.LOADED] = 0.0, 0.0
 
-    def within(self, begin: Any, t: float, h: float, goal: float) -> Any:
+    def within(self, begin: Array, t: float, h: float, goal: float) -> Array:
         """The state at a time within the step of h just taken from a state at time t, by the dense output."""
         out = begin.copy()
         drive.dense_for(self.prepared.dense)(
@@ -413,7 +414,7 @@ class Integrator:
 
     def march_time_transformed(
         self, first: int, n: int, every: int, h: float, end: float, into: RowArrays | None = None, *,
-        y: Any = None, kept: Array | None = None, loads: Any = None,
+        y: Array | None = None, kept: Array | None = None, loads: Callable[..., Any] | None = None,
     ) -> int:  # fmt: skip
         """Take nominal steps number ``first`` to ``first + n``, up to one that reaches ``end``; returns the status."""
         rows = RowArrays(np.empty(0), np.empty(0), self.no_rows, self.no_counts) if into is None else into
@@ -434,14 +435,14 @@ class Integrator:
             self.left_at = "time-transformed"
         return status
 
-    def prepare(self, t: float, h: float, y: Any = None) -> int:
+    def prepare(self, t: float, h: float, y: Array | None = None) -> int:
         """Turn ``y``, else the state, into the one the method works on with steps of ``h``; returns the status."""
         if not self.prepared.processed:
             return L.OK
         self.forget()
         return self._run(L.PREPARING, 0, 0, 1, t, h, self.no_rows, self.no_counts, y, None)
 
-    def present(self, t: float, h: float, y: Any = None) -> tuple[int, Array]:
+    def present(self, t: float, h: float, y: Array | None = None) -> tuple[int, Array]:
         """Status, and the state of the system that belongs to ``y``, else to the method's, which stays as it is."""
         shown = (self.y if y is None else y).copy()
         if not self.prepared.processed:
@@ -449,7 +450,7 @@ class Integrator:
         self.forget()
         return self._run(L.PRESENTING, 0, 0, 1, t, h, self.no_rows, self.no_counts, shown, None), shown
 
-    def show(self, t: float, y: Any) -> int:
+    def show(self, t: float, y: Array) -> int:
         """Set states in a state of the system as controllers do at the time of a row; of a run with chosen steps at its
         present time. Returns the status."""
         if not self.samples:

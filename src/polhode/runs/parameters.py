@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -31,9 +31,8 @@ def arguments_of(system: System) -> list[str]:
 def _arguments_of(build: Callable[..., System]) -> tuple[str, ...] | None:
     """None for a sum, which has arguments by the names of what is summed."""
     known = inspect.signature(build).parameters
-    if any(one.kind is one.VAR_KEYWORD for one in known.values()):
-        return None
-    return tuple(name for name in known if name not in FUNCTIONS)
+    free = any(one.kind is one.VAR_KEYWORD for one in known.values())
+    return None if free else tuple(name for name in known if name not in FUNCTIONS)
 
 
 def system_with(system: System, values: Mapping[str, Any], given: str = "tangent") -> System:
@@ -109,7 +108,7 @@ def _put(into: Any, path: str, value: Any, given: str) -> None:
     inner[key] = float(value) if isinstance(value, int | float | np.number) and not isinstance(value, bool) else value
 
 
-def with_parameters(system: System, parameters: Any) -> System:
+def with_parameters(system: System, parameters: object) -> System:
     """The system with other parameters; nothing is compiled for it."""
     functions = handed_in(system)
     if isinstance(parameters, Mapping):
@@ -143,7 +142,7 @@ def with_parameters(system: System, parameters: Any) -> System:
     return replace(system, parameters=_as_many(parameters, system.parameters))
 
 
-def _as_many(values: Any, before: Any) -> Array:
+def _as_many(values: object, before: Sized) -> Array:
     """Numbers, of which there must be as many as before: functions are compiled for that."""
     found = numbers(values, "parameters")
     if len(found) != len(before):

@@ -12,14 +12,14 @@ and ``kp2`` the factor of time and the complementary parameter k'^2 of Jacobi's 
 from __future__ import annotations
 
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode.algebra import elliptic, rotation
 from polhode.algebra.vectorised import leading_axes
-from polhode.arguments import Array, room_for, truth, whole
+from polhode.arguments import Array, Indices, Mask, room_for, truth, whole
 from polhode.errors import InvalidInput, naming
 from polhode.lazy import public_names
 from polhode.runs.free_motion import (
@@ -62,22 +62,22 @@ class Herpolhode(NamedTuple):
 class _Orbit(NamedTuple):
     """Where momenta circle, with moments and momenta scaled by powers of two near one (see the module's legend)."""
 
-    order: Any  # of the principal axes
-    hand: Any  # -1 where the ascending order of axes is left-handed
-    third: Any  # whether the third axis is circled, else the first
-    force: Any  # momenta were multiplied by this,
-    weight: Any  # and moments by this
-    I: Any
-    x: Any
-    y: Any
-    z: Any
-    G: Any
-    r: Any
-    p: Any
-    M: Any
-    N: Any
-    rate: Any
-    kp2: Any
+    order: Indices  # of the principal axes
+    hand: Array  # -1 where the ascending order of axes is left-handed
+    third: Mask  # whether the third axis is circled, else the first
+    force: Array  # momenta were multiplied by this,
+    weight: Array  # and moments by this
+    I: Array
+    x: Array
+    y: Array
+    z: Array
+    G: Array
+    r: Array
+    p: Array
+    M: Array
+    N: Array
+    rate: Array
+    kp2: Array
 
 
 def _orbit(moments: Array, m: Array) -> _Orbit:

@@ -25,7 +25,7 @@ import numpy as np
 import xarray as xr
 
 from polhode.algebra import rotation
-from polhode.arguments import array, whole
+from polhode.arguments import Array, ArrayLike, array, whole
 from polhode.errors import InvalidInput, NotFinite, UserFunctionError, naming, shown
 from polhode.kernel import drive, jit, layout as L
 from polhode.kernel.signatures import A1, A2, LOADS, types  # type: ignore[attr-defined]
@@ -41,7 +41,7 @@ KEPT = ("title", "system", "method", "citation", "units", "polhode_version")
 
 
 def point_motion(
-    ds: xr.Dataset, point: Any, system: System | None = None, body: int = 0, **functions: Callable[..., Any]
+    ds: xr.Dataset, point: ArrayLike, system: System | None = None, body: int = 0, **functions: Callable[..., Any]
 ) -> xr.Dataset:
     """Position, velocity and acceleration of points fixed in a body, at every row of a trajectory.
 
@@ -132,7 +132,7 @@ def point_motion(
     return made if rows is ds else made.isel(time=0)
 
 
-def _points(point: Any, unit: str) -> Any:
+def _points(point: ArrayLike, unit: str) -> Array:
     """The points as (k, 3)."""
     points = array(point, "point", unit)
     if points.ndim not in (1, 2) or points.shape[-1:] != (3,) or not points.size:
@@ -142,7 +142,7 @@ def _points(point: Any, unit: str) -> Any:
     return np.atleast_2d(points)
 
 
-def _system_of(ds: Any, system: System | None, functions: dict[str, Callable[..., Any]]) -> System:
+def _system_of(ds: object, system: System | None, functions: dict[str, Callable[..., Any]]) -> System:
     """The system given, or the one the Dataset records, built again."""
     if not isinstance(ds, xr.Dataset) or "time" not in ds.coords:
         raise InvalidInput("the first argument must be the Dataset of a run, with its times")
@@ -182,12 +182,12 @@ def _recipe(ds: xr.Dataset) -> dict[str, Any]:
     return recipe
 
 
-def _states(ds: xr.Dataset, system: System) -> tuple[Any, Any]:
+def _states(ds: xr.Dataset, system: System) -> tuple[Array, Array]:
     """Times, and the states as the kernels keep them (n, 13 N and the auxiliary variables, of which works are zero)."""
     times = np.array(ds["time"].values, dtype=float)
     states = np.zeros((len(times), system.N, L.BODY))
 
-    def rows(name: str, last: str, width: int) -> Any:
+    def rows(name: str, last: str, width: int) -> Array:
         if name not in ds:
             raise InvalidInput(f"the trajectory has no variable {name!r}; take the whole Dataset of the run")
         order = [dim for dim in ("time", "body", last) if dim in ds[name].dims]
@@ -217,15 +217,8 @@ def loads_of_rows(loads, N, times, states, bodies, parameters, places, flags, ou
     for k in range(times.size):
         for f in range(places.size):
             parameters[int(places[f])] = flags[k, f]
-        loads(
-            L.ALL,
-            times[k],
-            N,
-            jit.pointer(states[k]),
-            jit.pointer(bodies),
-            jit.pointer(parameters),
-            jit.pointer(out[k]),
-        )
+        y, rates = jit.pointer(states[k]), jit.pointer(out[k])
+        loads(L.ALL, times[k], N, y, jit.pointer(bodies), jit.pointer(parameters), rates)
 
 
 @cache
@@ -235,7 +228,7 @@ def _loop() -> Callable[..., None]:
     return compiled
 
 
-def _direction(ds: xr.Dataset, times: Any) -> float:
+def _direction(ds: xr.Dataset, times: Array) -> float:
     """1, or -1 of a run that went backwards in time."""
     recipe = _recipe(ds)
     if not recipe:
@@ -244,7 +237,7 @@ def _direction(ds: xr.Dataset, times: Any) -> float:
     return -1.0 if recipe.get("backwards") or (end is not None and end < recipe["t0"]) else 1.0
 
 
-def _flags(system: System, times: Any, states: Any, direction: float) -> tuple[Any, Any]:
+def _flags(system: System, times: Array, states: Array, direction: float) -> tuple[Array, Array]:
     """Where among the parameters the flags of a system stand, (k,), and what they are at every row, (n, k)."""
     watches = [watch for watch in system.watches if watch.flag >= 0]
     places = [switch.index for switch in system.switches] + [watch.flag for watch in watches]
@@ -262,7 +255,7 @@ def _flags(system: System, times: Any, states: Any, direction: float) -> tuple[A
     return at.astype(float), flags
 
 
-def _loads(system: System, times: Any, states: Any, direction: float) -> Any:
+def _loads(system: System, times: Array, states: Array, direction: float) -> Array:
     """Forces (space frame) and torques (principal frame) of every row, (n, N, 6)."""
     out = np.full((len(times), L.LOAD * system.N + len(system.auxiliary)), np.nan)
     if not len(times):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import NUMBERS
+from polhode.arguments import NUMBERS, Array
 from polhode.errors import InvalidInput, PolhodeError, PolhodeWarning, answering, warn
 from polhode.kernel import jit, layout as L
 from polhode.lazy_packages import xr
@@ -18,10 +18,10 @@ from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.initial_state import of_one_body, start_state
 from polhode.runs.integrate import carry_out, instead, taken, taken_instead
 from polhode.runs.parameters import with_parameters
-from polhode.runs.request import ARGUMENTS, Request, requested, with_options
+from polhode.runs.request import ARGUMENTS, Parameters, Request, requested, with_options
 from polhode.runs.rows import Record
 from polhode.runs.settings import Settings
-from polhode.runs.state import STATE_SET, STATE_WORDS, State
+from polhode.runs.state import STATE_SET, STATE_WORDS, Start, State
 from polhode.runs.stepping import SLICE_SECONDS, FormulasChange, Run
 from polhode.runs.steps import Tolerance
 from polhode.systems import System
@@ -81,7 +81,7 @@ class Repeated:
             return None
         return cls(request)  # type: ignore[misc]
 
-    def answer(self, start: Any, parameters: Any) -> Answer | None:
+    def answer(self, start: object, parameters: object) -> Answer | None:
         """Times, states and the system (or what makes it) of one run; None where the ordinary run has to tell."""
         start = {} if start is None else start
         if type(start) is not dict or not STATE_SET.issuperset(start):
@@ -174,7 +174,7 @@ class Repeated:
             return None
         return found
 
-    def _fits(self, system: System, y: Any) -> bool:
+    def _fits(self, system: System, y: Array) -> bool:
         """Whether another system of the kind has the same kernels, and write its constants into the arrays; they are
         taken back after the run."""
         own, prepared, integrator = self.system, self.integrator.prepared, self.integrator
@@ -248,7 +248,7 @@ class Rows:
         The states as kernels keep them.
     """
 
-    def __init__(self, system: System | Callable[[], System], time: Any, states: Any) -> None:
+    def __init__(self, system: System | Callable[[], System], time: Array, states: Array) -> None:
         self._system, self.time, self.states = system, time, states
 
     @cached_property
@@ -269,48 +269,48 @@ class Rows:
         """What follows from the states, computed as for a Dataset."""
         return of_bodies(self.states, self._constants)
 
-    def _of(self, values: Any) -> Any:
+    def _of(self, values: Array) -> Array:
         """Without the axis of bodies where there is only one."""
         return values[:, 0] if self.system.N == 1 else values
 
-    def _slots(self, first: int) -> Any:
+    def _slots(self, first: int) -> Array:
         """Three numbers of each body as they stand in the states."""
         N = self.system.N
         body = self.states[:, : L.BODY * N].reshape(len(self.time), N, L.BODY)
         return self._of(body[:, :, first : first + 3])
 
     @cached_property
-    def position(self) -> Any:
+    def position(self) -> Array:
         """Of the centres of mass, in the space frame."""
         return self._slots(L.POSITION)
 
     @cached_property
-    def momentum(self) -> Any:
+    def momentum(self) -> Array:
         """In the space frame."""
         return self._slots(L.MOMENTUM)
 
     @cached_property
-    def velocity(self) -> Any:
+    def velocity(self) -> Array:
         """In the space frame."""
         return self._of(self._made.velocity)
 
     @cached_property
-    def attitude(self) -> Any:
+    def attitude(self) -> Array:
         """Unit quaternions (w, x, y, z), body to space."""
         return self._of(self._made.attitude)
 
     @cached_property
-    def angular_momentum(self) -> Any:
+    def angular_momentum(self) -> Array:
         """In the body frame."""
         return self._of(self._made.angular_momentum)
 
     @cached_property
-    def angular_velocity(self) -> Any:
+    def angular_velocity(self) -> Array:
         """In the body frame."""
         return self._of(self._made.angular_velocity)
 
     @cached_property
-    def energy(self) -> Any:
+    def energy(self) -> Array:
         """Kinetic energy, and potential energy where the system has one."""
         kinetic = self._made.kinetic_energy
         potential = self.system.compiled_potential(float(self.time[0]), self.states[0]) if len(self.time) else None
@@ -327,7 +327,7 @@ class PreparedRuns:
     compiled again where they have changed.
     """
 
-    def __init__(self, system: System, method: Any, words: Mapping[str, Any]) -> None:
+    def __init__(self, system: System, method: str | Method | MethodSpec | None, words: Mapping[str, Any]) -> None:
         self.system, self.method, self.words = system, method, dict(words)
         self._reading = [one for one in system.functions.values() if not jit.self_contained(one.function)]
         # what runs leave for others, made of these functions: as many as have ever overlapped
@@ -337,11 +337,11 @@ class PreparedRuns:
     def __repr__(self) -> str:
         return f"<{self.method or self.system.recommended} for {self.system.name}, ready to run>"
 
-    def _request(self, start: Any, parameters: Any) -> Request:
+    def _request(self, start: object, parameters: object) -> Request:
         """The request of one run."""
         return requested(self.system, self.method, self.words | {"start": start, "parameters": parameters})
 
-    def run(self, start: Any = None, *, parameters: Any = None) -> Rows:
+    def run(self, start: Start = None, *, parameters: Parameters = None) -> Rows:
         """The rows of one run as arrays; nothing looks at energies or at whether steps resolve the motion.
 
         Parameters
@@ -392,7 +392,7 @@ class PreparedRuns:
             carry_out(request)  # which tells what was wrong, with the trajectory so far
             raise
 
-    def dataset(self, start: Any = None, *, parameters: Any = None) -> xr.Dataset:
+    def dataset(self, start: Start = None, *, parameters: Parameters = None) -> xr.Dataset:
         """The same run as a Dataset, as ``polhode.integrate`` makes it.
 
         Parameters

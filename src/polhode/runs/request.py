@@ -7,7 +7,7 @@ the record in every live store; ``Request.from_json`` reads it. Nothing else tra
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, isfinite
@@ -15,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import UNKNOWN, Array, choice, has_quantity, in_unit, number, truth
+from polhode.arguments import UNKNOWN, Array, ArrayLike, choice, has_quantity, in_unit, number, truth
 from polhode.arguments.recorded import plain
 from polhode.errors import InvalidInput, OldNameWarning, PolhodeError, unknown_name, warn
 from polhode.kernel import layout as L
-from polhode.methods import METHODS, MethodSpec, method as find_method
+from polhode.methods import METHODS, Method, MethodSpec, method as find_method
 from polhode.runs import rows
 from polhode.runs.event_detection import check_span
 from polhode.runs.initial_state import (
+    OneBody,
     check_sums,
     from_json,
     initial_state,
@@ -90,7 +91,7 @@ def grouped(words: Mapping[str, Any]) -> dict[str, Any]:
     return found | ({"start": start} if start else {}) | ({"settings": settings} if settings else {})
 
 
-def in_units_of(own: str, units: Any, given: Mapping[str, Any], name: str) -> tuple[str, dict[str, Any]]:
+def in_units_of(own: str, units: object, given: Mapping[str, Any], name: str) -> tuple[str, dict[str, Any]]:
     """Values by the names of arguments of a run as plain numbers in its units, and what these are called."""
     units = choice(units, "units", UNITS)
     if not any(map(has_quantity, given.values())):
@@ -105,13 +106,17 @@ def in_units_of(own: str, units: Any, given: Mapping[str, Any], name: str) -> tu
 
 
 # ------------------------------------------------------------------ the request
+Events = Event | str | Mapping[str, Any] | Sequence[Event | str | Mapping[str, Any]]
+Parameters = Mapping[str, Any] | ArrayLike | None
+
+
 @dataclass(frozen=True, eq=False)
 class Request:
     """One run, asked for: all that it depends on."""
 
     system: System
     method: MethodSpec
-    state: Any  # (13 N + S + extra): where it starts
+    state: Array  # (13 N + S + extra): where it starts
     steps: Steps
     t0: float = 0.0
     t_end: float | None = None  # where ``steps`` do not say it
@@ -121,7 +126,7 @@ class Request:
     since: float | None = None  # of the rest of another run: where that began
     commanded: bool = False  # whether controllers have set states at the start already, as in a row of another run
     settings: Settings = field(default_factory=Settings)
-    parameters: Any = None  # of this run in the place of those the system was built with
+    parameters: object = None  # of this run in the place of those the system was built with
     tangent: tuple[str, ...] | None = None  # with derivatives, the names of the parameters beside the state
     by_tolerance: bool = False  # whether the tolerance chose the method, a series, which then may give way
 
@@ -209,7 +214,7 @@ class Request:
         """Itself in JSON's types; what has its default and came later than others is left out."""
         return self._with_state(to_json(self.state))
 
-    def _with_state(self, state: Any) -> dict[str, Any]:
+    def _with_state(self, state: object) -> dict[str, Any]:
         """Itself in JSON's types, with what stands for the state."""
         found = {
             "system": {"name": self.system.name, "arguments": dict(self.system.arguments)},
@@ -254,7 +259,7 @@ class Request:
 
     @classmethod
     def from_json(
-        cls, text: Any, functions: Mapping[str, Callable[..., Any]], system: System | None = None,
+        cls, text: str, functions: Mapping[str, Callable[..., Any]], system: System | None = None,
         call: str = "rerun(ds, ",
     ) -> Request:  # fmt: skip
         """The request of a record, with the user's functions, or a system of the user's, handed in again."""
@@ -297,7 +302,7 @@ def for_tolerance(system: System) -> str:
     return "taylor" if system.N <= MOST_OF_SERIES and not read and system.dynamics.traced else WITHOUT_SERIES
 
 
-def requested(system: Any, method: Any, given: Mapping[str, Any]) -> Request:
+def requested(system: object, method: str | Method | MethodSpec | None, given: Mapping[str, Any]) -> Request:
     """The request of a call of ``polhode.integrate``, all of it checked."""
     if type(system) is not System or system.made_again is not None:
         system = present_system(system)
@@ -307,7 +312,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any]) -> Request:
         if before == key and _is_still(request.method, method or system.recommended):
             begun = _state_of_one_body(request, system.alone, "central_gravity" in system.provides, given)
             if begun is not None:
-                return request.from_another(begun)  # type: ignore[no-any-return]
+                return request.from_another(begun)
     given, parameters = dict(given), given.get("parameters")
     if parameters is not None:
         system = with_parameters(system, parameters)
@@ -395,8 +400,9 @@ def usual_method(system: System, given: Mapping[str, Any], kept: Mapping[str, An
 
 
 def with_options(
-    method: Any, system: Any, given: Mapping[str, Any], caller: str, arguments: Iterable[str] = ARGUMENTS
-) -> Any:
+    method: str | Method | MethodSpec | None, system: object, given: Mapping[str, Any], caller: str,
+    arguments: Iterable[str] = ARGUMENTS,
+) -> str | Method | MethodSpec | None:  # fmt: skip
     """The method with options that stand among the words of a call, as they did before, which is said."""
     options = {name: value for name, value in given.items() if name not in arguments}
     if not options:
@@ -413,12 +419,12 @@ def with_options(
     return chosen
 
 
-def sequence_of(method: Any) -> Any:
+def sequence_of(method: object) -> str | None:
     """The sequence of Euler angles that a method is given with as an option by name."""
     return method.options.get("sequence") if isinstance(method, MethodSpec) else None
 
 
-def _is_still(chosen: MethodSpec, method: Any) -> bool:
+def _is_still(chosen: MethodSpec, method: str | Method | MethodSpec) -> bool:
     """Whether a method is what its string means, which changes where another row gets its name."""
     return dict.get(METHODS, chosen.method.name) is chosen.method or bool(find_method(method) == chosen)
 
@@ -426,7 +432,7 @@ def _is_still(chosen: MethodSpec, method: Any) -> bool:
 COUNTED, SIZED = (int, type(None)), (float, int, type(None))
 
 
-def _key_of(method: Any, given: Mapping[str, Any]) -> Any:
+def _key_of(method: object, given: Mapping[str, Any]) -> tuple[object, ...] | None:
     """What a request depends on beside the system and the start, where that is but a method by name and plain numbers;
     else None."""
     get = given.get
@@ -439,7 +445,9 @@ def _key_of(method: Any, given: Mapping[str, Any]) -> Any:
     return (method, step, steps, t_end, every) if usual and plain_numbers and named and empty else None
 
 
-def _state_of_one_body(request: Request, alone: Any, attracted: bool, given: Mapping[str, Any]) -> Array | None:
+def _state_of_one_body(
+    request: Request, alone: OneBody | None, attracted: bool, given: Mapping[str, Any]
+) -> Array | None:
     """Where another run like ``request`` starts, one body and plain numbers; None for anything else."""
     y = of_one_body(alone, attracted, *map(given.get, STATE_WORDS))
     behind = request.method.prepare()
@@ -493,14 +501,14 @@ def _dated(settings: Settings, system: System, span: list[float]) -> Settings:
                 f"the run goes from t = {span[0]:g} to {span[1]:g}, but the ephemeris of {one['body']!r} from "
                 f"{one['start']:g} to {one['stop']:g}; give it another start or stop"
             )
-    every = sorted(epochs | {settings.epoch} - {None})
+    every = sorted(epochs if settings.epoch is None else epochs | {settings.epoch})
     if len(every) > 1:
         raise InvalidInput(f"epoch is {' and '.join(every)}: time 0 is one instant; give the ephemerides and air of "
                            "all loads and the settings the same epoch")  # fmt: skip
     return settings if settings.epoch else replace(settings, epoch=every[0])
 
 
-def go_on_with_states(y: Any, states: Any, system: System) -> None:
+def go_on_with_states(y: Array, states: Mapping[Any, Any], system: System) -> None:
     """Put states that loads read, such as momenta of wheels, into a state: by name, or from a row of a trajectory."""
     read: dict[str, list[int]] = {}
     for k, one in enumerate(system.auxiliary):

@@ -54,7 +54,7 @@ OF_A_PERIOD = 0.25
 """Step, over the shortest period, above which disturbances between orbits are not resolved."""
 
 
-def shortest_period(system: System, y: Any) -> float:
+def shortest_period(system: System, y: Array) -> float:
     """Of the orbits in Jacobi coordinates that begin a run; infinite where none is closed."""
     N, periods = system.N, [inf]
     body, mu = y[: L.BODY * N].reshape(N, L.BODY), system.parameters[:N]

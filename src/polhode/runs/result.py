@@ -44,7 +44,9 @@ def labelled(labels: Mapping[str, Any], make: Callable[[], xr.Dataset]) -> xr.Da
         raise
 
 
-def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None, stopped: str) -> xr.Dataset:
+def finish(
+    run: Run, potential: Callable[..., Any] | None, record: Record, error: PolhodeError | None, stopped: str
+) -> xr.Dataset:
     """The Dataset of what a run has recorded; where there is an error it is raised, with the Dataset on it."""
     times, states, iterations, sizes = record.between(0, record.count)
     energies, made, balance = None, None, None
@@ -66,7 +68,7 @@ def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None,
         elif warned:
             worst = large_ratio(error_sizes(balance).max(), [one[-1] for one in balance.largest])
             if worst > LARGE:
-                message = large_error(worst, times[first_large(balance)], run.chosen.label, run.finer, run.system)
+                message = large_error(worst, times[int(first_large(balance))], run.chosen.label, run.finer, run.system)
                 warn(message, EnergyWarning)
     if warned and error is None:
         told = coarse_loads(run, times, states)
@@ -154,14 +156,13 @@ def with_found(run: Run, ds: xr.Dataset, stopped: str) -> xr.Dataset:
 
 
 def potential_energies(
-    run: Run, potential: Any, times: Array, states: Array
-) -> tuple[Any, UserFunctionError | NotFinite | None]:
+    run: Run, potential: Callable[..., Any], times: Array, states: Array
+) -> tuple[Array, UserFunctionError | NotFinite | None]:
     """Potential energy of the rows, up to the first where it fails, and that failure."""
-    system = run.system
-    energies = np.full(len(times), np.nan)
+    now, energies = run.integrator, np.full(len(times), np.nan)
     problem: Exception | None = None
     try:
-        write_energies(times, states, run.integrator.bodies, run.integrator.parameters, potential, energies)
+        write_energies(times, states, now.bodies, now.parameters, potential, energies)
     except Exception as caught:
         problem = caught
     failed = np.flatnonzero(~np.isfinite(energies))
@@ -170,17 +171,11 @@ def potential_energies(
     k = int(failed[0])
     t = float(times[k])
     where: dict[str, Any] = {"step": run.number(t), "time": t}
-    bridge = system.bridged_potential()
+    bridge = run.system.bridged_potential()
     if bridge is not None and not isinstance(problem, UserFunctionError):
         try:
-            write_energies(
-                times[k : k + 1],
-                states[k : k + 1],
-                run.integrator.bodies,
-                run.integrator.parameters,
-                bridge,
-                energies[k : k + 1],
-            )
+            row = slice(k, k + 1)
+            write_energies(times[row], states[row], now.bodies, now.parameters, bridge, energies[row])
         except Exception as again:
             problem = again
     if problem is None:

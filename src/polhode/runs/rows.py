@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import Array, memory
+from polhode.arguments import Array, Indices, memory
 from polhode.errors import InvalidInput
 from polhode.runs.integrator import RowArrays
 
@@ -70,7 +70,7 @@ class Record:
         """How many steps after those done a slice may take, that no more rows come than it may record."""
         return min(LARGEST_ROWS, self.most * every - done % every)
 
-    def add(self, times: Any, states: Array, iterations: Any, sizes: Any = 0.0) -> None:
+    def add(self, times: Array | float, states: Array, iterations: Indices | int, sizes: Array | float = 0.0) -> None:
         """Add one row or several."""
         new = np.size(times)
         if self.held + new > len(self.times):
@@ -102,7 +102,7 @@ class Record:
         while self.held and (self.last - t) * direction > 0.0:
             self.count -= 1
 
-    def replace(self, t: float, y: Any) -> bool:
+    def replace(self, t: float, y: Array) -> bool:
         """Another state in the rows at this time, which are the last ones if there are any; whether there are."""
         row = self.held - 1
         while row >= 0 and self.times[row] == t:

@@ -48,7 +48,7 @@ class Settings:
     compensated: bool | None = None
     guard: bool = True
     units: str = "consistent"
-    epoch: Any = None
+    epoch: str | None = None
     threads: int = 1
 
     def __post_init__(self) -> None:
@@ -62,7 +62,7 @@ class Settings:
             set_(self, "epoch", str(epoch_of(self.epoch)))
 
     @classmethod
-    def of(cls, given: Any) -> Settings:
+    def of(cls, given: Settings | Mapping[str, Any] | None) -> Settings:
         """The settings that a mapping, or a ``Settings``, is; those by default for None.
 
         Raises
@@ -121,7 +121,7 @@ ELSEWHERE: dict[str, Callable[[str, str], str]] = {
 """Words of other packages, and what is written here."""
 
 
-def unknown_argument(name: str, value: Any, known: Iterable[str], what: str) -> InvalidInput:
+def unknown_argument(name: str, value: object, known: Iterable[str], what: str) -> InvalidInput:
     """The error for an argument of a run that is none, or that is one no more."""
     value = value.item() if isinstance(value, np.generic) else value
     told = shown(value) if isinstance(value, bool | int | float | str) else "..."
@@ -153,7 +153,7 @@ def only_functions(given: Mapping[str, Any], caller: str, known: Iterable[str]) 
 STATE = "state"
 
 
-def wanted(tangent: Any) -> tuple[str, ...] | None:
+def wanted(tangent: object) -> tuple[str, ...] | None:
     """Names of parameters beside the state; None where no derivatives are asked for."""
     if tangent is None or tangent is False:
         return None

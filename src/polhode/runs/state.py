@@ -8,18 +8,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import Array, array, has, has_quantity, mapping, number, text, truth, whole
+from polhode.arguments import ArrayLike, array, has, has_quantity, mapping, number, text, truth, whole
 from polhode.errors import InvalidInput, naming, unknown_name
 from polhode.lazy_packages import xr
 from polhode.methods import MethodSpec, method as find_method
 from polhode.trajectory.schema import COMMANDS, ROLE, renamed, trajectory
 
 if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
+
     from polhode.systems import System
 
 ATTITUDES = ("attitude", "rotation_vector", "euler_angles", "euler_angles_deg")
@@ -43,12 +45,12 @@ COMPENSATIONS = (
 class AtStart(TypedDict, total=False):
     """The words of a ``State`` that are arguments of ``integrate`` as well."""
 
-    attitude: Any
-    angular_velocity: Any
-    angular_momentum: Any
-    position: Any
-    velocity: Any
-    momentum: Any
+    attitude: ArrayLike | Rotation | None
+    angular_velocity: ArrayLike | None
+    angular_momentum: ArrayLike | None
+    position: ArrayLike | None
+    velocity: ArrayLike | None
+    momentum: ArrayLike | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,25 +108,25 @@ class State:
     'ZXZ'
     """
 
-    time: Any = 0.0
-    attitude: Any = None
-    rotation_vector: Any = None
-    euler_angles: Any = None
-    euler_angles_deg: Any = None
+    time: float = 0.0
+    attitude: ArrayLike | Rotation | None = None
+    rotation_vector: ArrayLike | None = None
+    euler_angles: ArrayLike | None = None
+    euler_angles_deg: ArrayLike | None = None
     sequence: str | None = None
-    angular_velocity: Array | list[float] | None = None
-    angular_momentum: Array | list[float] | tuple[float, float, float] | None = None
-    angular_velocity_space: Any = None
-    angular_momentum_space: Any = None
-    position: Array | list[float] | tuple[float, float, float] | None = None
-    velocity: Any = None
-    momentum: Any = None
-    coordinates: Any = None
-    thermostat: Any = None
-    compensation: Any = None
-    time_variables: Any = None
-    states: Mapping[str, Any] | None = None
-    since: Any = None
+    angular_velocity: ArrayLike | None = None
+    angular_momentum: ArrayLike | None = None
+    angular_velocity_space: ArrayLike | None = None
+    angular_momentum_space: ArrayLike | None = None
+    position: ArrayLike | None = None
+    velocity: ArrayLike | None = None
+    momentum: ArrayLike | None = None
+    coordinates: ArrayLike | None = None
+    thermostat: ArrayLike | None = None
+    compensation: ArrayLike | None = None
+    time_variables: ArrayLike | None = None
+    states: Mapping[str, ArrayLike] | None = None
+    since: float | None = None
     commanded: bool = False
 
     def __post_init__(self) -> None:
@@ -213,7 +215,7 @@ class State:
         return cls(time=float(there["time"]), since=float(ds["time"][0]) if begun is None else begun, **found)
 
 
-def state_of(start: Any) -> State:
+def state_of(start: object) -> State:
     """The state that a mapping, or a ``State``, is."""
     if start is None:
         return AT_REST
@@ -233,9 +235,8 @@ def record_of(start: Any) -> dict[str, Any]:
     """What a start records of its run, where it is a Dataset that does."""
     if not hasattr(type(start), "isel"):
         return {}
-    attributes = start.attrs
     try:
-        kept = json.loads(attributes.get("run", "{}"))
+        kept = json.loads(start.attrs.get("run", "{}"))
     except Exception:  # of whatever kind the text is
         kept = None
     if not isinstance(kept, dict):
@@ -245,7 +246,7 @@ def record_of(start: Any) -> dict[str, Any]:
     return kept
 
 
-def _brief(value: Any) -> str:
+def _brief(value: object) -> str:
     """A value as short as it can be read."""
     return np.array2string(value, separator=", ", threshold=12) if isinstance(value, np.ndarray) else repr(value)
 
@@ -301,5 +302,7 @@ def refuse_own_states(system: System, start: Any, who: str) -> None:
                            f"build the system with the {name} it shall have")  # fmt: skip
 
 
+Start: TypeAlias = "State | Mapping[str, Any] | xr.Dataset | None"
+"""Where a run starts, as users say it."""
 AT_REST = State()
 """The state of which nothing is said."""

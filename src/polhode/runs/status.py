@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.errors import FileProblem, unknown_name
 from polhode.lazy_packages import xr
 from polhode.runs.store import TRAJECTORY, LiveStore, Store, in_use
@@ -143,7 +144,7 @@ def columns_of(ds: xr.Dataset, names: list[str]) -> list[str]:
     return found
 
 
-def numbers_of(ds: xr.Dataset, names: list[str]) -> Any:
+def numbers_of(ds: xr.Dataset, names: list[str]) -> Array:
     """Rows as numbers, in the order of ``columns_of``."""
     n = ds.sizes["time"]
     parts = [ds.time.values.reshape(n, 1), *(np.asarray(ds[name].values, dtype=float).reshape(n, -1) for name in names)]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from math import copysign, floor, inf, isfinite, log10, sqrt
-from operator import methodcaller
 from typing import Any, cast
 
 import numpy as np
@@ -31,17 +30,9 @@ FIRST_SLICE = 16
 PLACES = [L.WHEELS_AT, L.SAMPLES_AT]
 """What a report says of where tables are among the parameters."""
 TOLD = [
-    L.GUARDED,
-    L.VELOCITY_DEPENDENT,
-    L.HAS_COMMUTATOR,
-    L.HAS_SLOPES,
-    L.RELATIVE,
-    L.ABSOLUTE,
-    L.AUXILIARY,
-    L.SPLIT_LOADS,
-    L.TIME_AT,
-    L.COMPENSATION_AT,
-]
+    L.GUARDED, L.VELOCITY_DEPENDENT, L.HAS_COMMUTATOR, L.HAS_SLOPES, L.RELATIVE, L.ABSOLUTE, L.AUXILIARY, L.SPLIT_LOADS,
+    L.TIME_AT, L.COMPENSATION_AT,
+]  # fmt: skip
 """What ``step_info`` tells a step, the same all the run."""
 
 
@@ -53,7 +44,7 @@ RAISED = -1
 """The status of steps in which a function of the user's has raised something."""
 
 
-def tried(steps: Callable[..., int], *arguments: Any, **words: Any) -> tuple[int, Exception | None]:
+def tried(steps: Callable[..., int], *arguments: object, **words: object) -> tuple[int, Exception | None]:
     """The status of steps, and what a function of the user's raised in them."""
     try:
         return steps(*arguments, **words), None
@@ -279,7 +270,7 @@ class Run:
             raise ValueError("its parameters are others")
 
     @property
-    def march_mark(self) -> tuple[int, float, float]:
+    def march_mark(self) -> tuple[int, float, float] | str:
         """Where the bench was left, if nothing has happened since."""
         return self.done, self.t0, self.h
 
@@ -303,7 +294,7 @@ class Run:
         self.take_steps(n - self.done, 1, None, between_slices)
 
     @property
-    def y(self) -> Any:
+    def y(self) -> Array:
         """The state the method works on; see ``state``."""
         return self.integrator.y
 
@@ -376,18 +367,20 @@ class Run:
             self.adjust(elapsed)
 
     @property
-    def marched(self) -> tuple[Any, ...]:
+    def marched(self) -> tuple[Array, ...]:
         """The arrays that a slice changes."""
         return self.y, self.step_info
 
-    def undo(self, kept: Sequence[Any]) -> None:
+    def undo(self, kept: Sequence[Array]) -> None:
         """Put back what ``marched`` was before a slice."""
         for array, before in zip(self.marched, kept, strict=True):
             array[:] = before
 
-    def take_slice(self, march: Callable[..., int], *arguments: Any, **words: Any) -> tuple[int, Any, float, Any]:
+    def take_slice(
+        self, march: Callable[..., int], *arguments: object, **words: object
+    ) -> tuple[int, Exception | None, float, list[Array]]:
         """Take the steps of a slice: their status, what a function raised, how long they took, ``marched`` before."""
-        kept, begun = [*map(methodcaller("copy"), self.marched)], time.perf_counter()
+        kept, begun = [array.copy() for array in self.marched], time.perf_counter()
         try:
             status, problem = tried(march, *arguments, **words)
         except KeyboardInterrupt:  # a second Ctrl-C: the slice is lost
@@ -399,9 +392,7 @@ class Run:
 
     def near(self, t: float) -> bool:
         """Whether the next break counts as being at time t."""
-        if not self.breaks:
-            return False
-        return self.same_time(self.breaks[0], t)
+        return bool(self.breaks) and self.same_time(self.breaks[0], t)
 
     def same_time(self, at: float, t: float) -> bool:
         """Whether a break counts as being at time t, the end of a step."""
@@ -429,7 +420,7 @@ class Run:
             )
             self.integrator.between(*sorted(sides))
 
-    def pass_break(self, t: float, y: Any) -> Array:
+    def pass_break(self, t: float, y: Array) -> Array:
         """Set the switches for what follows the next break, which is at time t or counts as there; fire; the state."""
         at = self.breaks.pop(0)
         if self.event_detection.sampled:
@@ -444,7 +435,7 @@ class Run:
             self.event_detection.restart(t, after)
         return after
 
-    def arrive(self, y: Any, record: Record | None) -> None:
+    def arrive(self, y: Array, record: Record | None) -> None:
         """Go on from a state of the system at the present time, past the breaks there; it also belongs into its row."""
         while self.near(self.now):
             y = self.pass_break(self.now, y)
@@ -474,7 +465,7 @@ class Run:
         if cut or self.near(self.now):
             self.arrive(y, record)
 
-    def through(self, t: float, y: Any, goal: float, after: Array | None = None) -> tuple[Array, bool]:
+    def through(self, t: float, y: Array, goal: float, after: Array | None = None) -> tuple[Array, bool]:
         """State at ``goal``, within the next step or at its end, and whether something has cut the way there."""
         cut = False
         while True:
@@ -491,7 +482,7 @@ class Run:
                 return after, cut
             t, y, after, cut = target, self.pass_break(target, after), None, True
 
-    def part(self, t: float, y: Any, goal: float) -> Array:
+    def part(self, t: float, y: Array, goal: float) -> Array:
         """State of the system at ``goal``, by one step of the method from the state y at time t."""
         h, begun, y = goal - t, y, y.copy()
         if h == 0.0:
@@ -501,7 +492,7 @@ class Run:
             raise self.failure(status, self.done, begun, t, h, y, problem)
         return y
 
-    def _whole(self, t: float, h: float, y: Any, goal: float) -> int:
+    def _whole(self, t: float, h: float, y: Array, goal: float) -> int:
         """Take y, a state of the system, through one step; returns the status."""
         status = self.integrator.prepare(t, h, y)
         if status == L.OK:
@@ -564,8 +555,9 @@ class Run:
         return y, most
 
     def failure(
-        self, status: int, step: int, y: Any, t: float, h: float, after: Any = None, problem: Exception | None = None
-    ) -> PolhodeError:
+        self, status: int, step: int, y: Array, t: float, h: float, after: Array | None = None,
+        problem: Exception | None = None,
+    ) -> PolhodeError:  # fmt: skip
         """The error for a step that returned ``status`` or raised ``problem``."""
         if problem is None and (own := self.particular_failure(status, step, t, h)) is not None:
             return own
@@ -620,7 +612,7 @@ class Run:
             step=step, time=t,
         )  # fmt: skip
 
-    def _wrong(self, y: Any, after: Any) -> str:
+    def _wrong(self, y: Array, after: Array | None) -> str:
         """What the system finds wrong with the state before a step or within it, followed by a semicolon."""
         if self.system.check is None:
             return ""
@@ -630,7 +622,7 @@ class Run:
                 return f"{told}; "
         return ""
 
-    def _singular(self, y: Any, t: float) -> str:
+    def _singular(self, y: Array, t: float) -> str:
         """What to say of a state at which the numbers of a method are singular, followed by a semicolon."""
         own = self.integrator.prepared.coordinates
         if own is None or not own.rates:
@@ -641,7 +633,7 @@ class Run:
         note = singular_note(own.name, values, own.attributes.get("sequence"), np.array([t]), rates=True)
         return note and f"{note}; a method without '_direct' passes such points; "
 
-    def _too_large(self, where_text: str, h: float, states: Sequence[Any], where: dict[str, Any]) -> StepTooLarge:
+    def _too_large(self, where_text: str, h: float, states: Sequence[Array], where: dict[str, Any]) -> StepTooLarge:
         speeds = [sqrt(drive.squared_speed(self.system.N, 0, y, self.integrator.bodies)) for y in states]
         fastest = max(filter(isfinite, speeds), default=0.0)
         largest = self.chosen.method.range / fastest if fastest > 0.0 else inf
@@ -659,7 +651,7 @@ class Run:
             largest_step=largest, **where,
         )  # fmt: skip
 
-    def _largest_of_flow(self, states: Sequence[Any]) -> float:
+    def _largest_of_flow(self, states: Sequence[Array]) -> float:
         """Largest step in which the method's own guard lets every body turn, from either state."""
         found = [inf]
         for y in states:
@@ -670,7 +662,7 @@ class Run:
         return min(found)
 
     def _user_failure(
-        self, problem: Exception | None, y: Any, h: float, where: dict[str, Any]
+        self, problem: Exception | None, y: Array, h: float, where: dict[str, Any]
     ) -> UserFunctionError | None:
         """The failure of a user's function, with the user's traceback: the step is taken again with plain Python."""
         if self.system.sampled and problem is None:

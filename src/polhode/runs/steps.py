@@ -132,13 +132,13 @@ class Tolerance:
 Steps = FixedStep | TimeTransformed | Tolerance
 
 
-def keep(record: Any, **values: Any) -> None:
+def keep(record: object, **values: object) -> None:
     """Set attributes of a frozen record that is being made."""
     for name, value in values.items():
         object.__setattr__(record, name, value)
 
 
-def _counted(given: Any) -> int | None:
+def _counted(given: object) -> int | None:
     """A number of steps, checked; none where they are not counted."""
     if given is None:
         return None
@@ -152,7 +152,9 @@ def _counted(given: Any) -> int | None:
     return steps
 
 
-def span(step: Any, t_end: Any, steps: Any, t0: Any, kind: type[FixedStep] = FixedStep) -> tuple[FixedStep, float]:
+def span(
+    step: Any, t_end: float | None, steps: int | None, t0: float, kind: type[FixedStep] = FixedStep
+) -> tuple[FixedStep, float]:
     """The steps of one size, and the start time, from what the user gave; each of them is checked here, once."""
     made, start = kind(step, steps), number(t0, "time")
     if (t_end is None) == (steps is None):
@@ -249,7 +251,7 @@ class Recording:
     t_eval: tuple[float, ...] | None = None  # the times
 
     @classmethod
-    def of(cls, every: Any, t_eval: Any, steps: Steps, t0: float, t_end: float | None) -> Recording:
+    def of(cls, every: object, t_eval: object, steps: Steps, t0: float, t_end: float | None) -> Recording:
         """The recording of a run by these steps from a time on, checked."""
         every = whole_number(every, "every", 1, MOST)
         return cls(
@@ -287,7 +289,7 @@ def sample_times(t_eval: object, every: int, start: float, h: float, n: int) -> 
     return times
 
 
-def checked_breaks(breaks: Any, start: float, end: float | None) -> list[float]:
+def checked_breaks(breaks: object, start: float, end: float | None) -> list[float]:
     """Times at which loads jump, in the order of numbers; an unknown end is no limit."""
     if type(breaks) is tuple and not breaks:
         return []

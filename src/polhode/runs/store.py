@@ -86,7 +86,7 @@ ABOUT = (
 
 
 # ------------------------------------------------------------------ the disk
-def _feed(digest: Any, rows: Any) -> None:
+def _feed(digest: Any, rows: Array) -> None:
     digest.update(np.ascontiguousarray(rows).ravel().data)
 
 
@@ -125,11 +125,11 @@ def in_use(folder: Path) -> bool:
         os.close(handle)
 
 
-def hexed(array: Any) -> list[str]:
+def hexed(array: Array) -> list[str]:
     return [x.hex() for x in array.tolist()]
 
 
-def numbers(texts: list[str]) -> Any:
+def numbers(texts: list[str]) -> Array:
     return np.array([float.fromhex(text) for text in texts])
 
 
@@ -209,7 +209,7 @@ class Store:
         object.__setattr__(self, "checkpoint_seconds", seconds)
 
     @classmethod
-    def of(cls, given: Any) -> Store:
+    def of(cls, given: str | os.PathLike[str] | Store) -> Store:
         """The store that a path, or a ``Store``, is.
 
         Raises
@@ -411,7 +411,7 @@ class LiveStore:
     def _group(self) -> Any:
         return lazy.opened("zarr").open_group(self.path, mode="r", use_consolidated=False)
 
-    def join(self, run: Run, record: Record, potential: Any) -> None:
+    def join(self, run: Run, record: Record, potential: Callable[..., Any] | None) -> None:
         """Follow a run from now on; one that goes on gets its rows and its state back."""
         self.run, self.record, self.last = run, record, time.perf_counter()
         if self.streams:
@@ -510,7 +510,7 @@ class LiveStore:
             ds.encoding["seconds"] = float(self.state["seconds"])
         return ds
 
-    def finish(self, potential: Any, error: PolhodeError | None, stopped: str) -> xr.Dataset:
+    def finish(self, potential: Callable[..., Any] | None, error: PolhodeError | None, stopped: str) -> xr.Dataset:
         """The Dataset of the run, opened from the store; an error is raised with the Dataset on it."""
         run, record, stream = self.run, self.record, self.stream
         assert run is not None
@@ -615,7 +615,7 @@ class LiveStore:
             chunk = group[name].chunks[0]
             self.unfinished[name] = chunk, group[name][self.rows // chunk * chunk : self.rows], False
 
-    def _write(self, name: str, rows: Any) -> None:
+    def _write(self, name: str, rows: Array) -> None:
         """Write rows behind those of an array; those of its last, unfinished chunk are kept in memory."""
         chunk, before, _ = self.unfinished[name]
         first = self.flushed // chunk

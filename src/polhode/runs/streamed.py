@@ -8,7 +8,7 @@ energy from the largest energies of the pieces before.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,9 @@ SECONDS = 2.0
 class Streamed:
     """The Dataset of a run, on its way to the disk."""
 
-    def __init__(self, folder: Path, run: Run, potential: Any, labels: Mapping[str, str], most: int | None) -> None:
+    def __init__(
+        self, folder: Path, run: Run, potential: Callable[..., Any] | None, labels: Mapping[str, str], most: int | None
+    ) -> None:
         self.folder, self.run, self.potential, self.labels = folder, run, potential, dict(labels)
         self.growing = Growing(folder, "time", most)
         self.taken, self.last, self.shown = 0, 0.0, -inf
@@ -48,7 +50,7 @@ class Streamed:
         self.worst, self.large_at = 0.0, None  # type: float, float | None
         self.chart, self.singular, self.singular_at = run.integrator.prepared.coordinates, 0, 0.0
 
-    def add(self, rows: tuple[Any, Any, Any, Any], judge: bool = True) -> None:
+    def add(self, rows: tuple[Any, ...], judge: bool = True) -> None:
         """Add the next rows: times, states, iterations, sizes of steps."""
         states = rows[1]
         most = max(1, PIECE // (8 * states.shape[1]))
@@ -57,20 +59,15 @@ class Streamed:
                 self._add(*(a[begin : begin + most] for a in rows), judge=judge)  # type: ignore[misc]
         self.taken += len(states)
 
-    def _add(self, times: Any, states: Any, iterations: Any, sizes: Any, judge: bool) -> None:
+    def _add(self, times: Array, states: Array, iterations: Any, sizes: Array, judge: bool) -> None:
         run, energies = self.run, None
         if self.potential is not None:
             energies, self.failed = potential_energies(run, self.potential, times, states)
             times, states, iterations, sizes = (a[: len(energies)] for a in (times, states, iterations, sizes))
         if not len(times):
             return
-        here: tuple[Any, ...] = (
-            times,
-            states,
-            iterations,
-            sizes,
-            np.zeros(len(times)) if energies is None else energies,
-        )
+        kept = np.zeros(len(times)) if energies is None else energies
+        here: tuple[Any, ...] = (times, states, iterations, sizes, kept)
         before = 0 if self.first is None else 1
         if self.first is None:
             self.first = tuple(a[:1].copy() for a in here)
@@ -81,7 +78,7 @@ class Streamed:
         rows, balance = self._balanced(Rows(times, states, iterations), energies)
         if judge and run.judged:
             begins = self.growing.rows < 2
-            k, large = int(energy_guard.first_beyond(balance, begins)), energy_guard.first_large(balance, begins)
+            k, large = (int(first(balance, begins)) for first in (energy_guard.first_beyond, energy_guard.first_large))
             if 0 < k < len(times) and (self.failed is None or isinstance(self.failed, NotFinite)):
                 since = self.last if k == before else times[k - 1]
                 self.failed = energy_guard.blown_up(

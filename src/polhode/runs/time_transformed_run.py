@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.errors import InvalidInput, PolhodeError, StepFailed, StepTooLarge
 from polhode.kernel import layout as L
 from polhode.runs.rows import Record
@@ -49,7 +50,7 @@ class TimeTransformedRun(Run):
         return super().memory | {"kept": self.integrator.kept, "extremes": self.integrator.extremes}
 
     @property
-    def march_mark(self) -> Any:
+    def march_mark(self) -> str:
         return "time-transformed"
 
     @property
@@ -71,10 +72,10 @@ class TimeTransformedRun(Run):
     def advice(self, h: float) -> str:
         return self.finer
 
-    def state(self) -> Any:
+    def state(self) -> Array:
         return (self.integrator.kept if self.ahead else self.y).copy()
 
-    def carry_out(self, record: Record, every: int, samples: Any, between_slices: Callable[[], None]) -> None:
+    def carry_out(self, record: Record, every: int, samples: Array | None, between_slices: Callable[[], None]) -> None:
         if samples is None:
             if not self.resumed:
                 record.add(self.t0, self.start, 0)
@@ -166,7 +167,7 @@ class TimeTransformedRun(Run):
         self.taken = abs(float(target - grid[slot]))
         return shown, most
 
-    def size(self, y: Any) -> float:
+    def size(self, y: Array) -> float:
         """Size of the next step from a state, signed, by the step density there."""
         return float(self.h / (y[self.time_at + 2] or 1.0))
 

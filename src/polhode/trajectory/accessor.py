@@ -40,6 +40,7 @@ from polhode.trajectory.schema import AXES, QUATERNION, own_rows
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
     from scipy.spatial.transform import Rotation
 
 METHODS = (
@@ -365,7 +366,9 @@ class TrajectoryAccessor:
         ds = self._chosen("pointing_error", "attitude", body=body, member=member)
         return _in_degrees(frames.pointing_error(ds, axis, toward), degrees)
 
-    def beta_angle(self, sun: Any = None, *, degrees: bool = False, body: int | str | None = None) -> xr.DataArray:
+    def beta_angle(
+        self, sun: ArrayLike | None = None, *, degrees: bool = False, body: int | str | None = None
+    ) -> xr.DataArray:
         """Angle of the Sun above the plane of the orbit.
 
         Parameters
@@ -385,7 +388,9 @@ class TrajectoryAccessor:
         ds = self._chosen("beta_angle", "position", body=body, member=None)
         return _in_degrees(frames.beta_angle(ds, sun), degrees)
 
-    def eclipses(self, sun: Any = None, radius: float | None = None, *, body: int | str | None = None) -> Array | None:
+    def eclipses(
+        self, sun: ArrayLike | None = None, radius: float | None = None, *, body: int | str | None = None
+    ) -> Array | None:
         """Begin and end (k, 2) of each passage through the shadow of the centre, penumbra included.
 
         Parameters
@@ -453,10 +458,8 @@ class TrajectoryAccessor:
             raise InvalidInput("astropy_time: the times of this trajectory are picoseconds; an epoch counts seconds")
         given = ds.attrs.get("epoch") if epoch is None else epoch
         if given is None:
-            raise InvalidInput(
-                "astropy_time: epoch is missing; give the instant of time 0, such as '2030-01-01T00:00:00 UTC', here "
-                "or in the settings of the run"
-            )
+            raise InvalidInput("astropy_time: epoch is missing; give the instant of time 0, such as "
+                               "'2030-01-01T00:00:00 UTC', here or in the settings of the run")  # fmt: skip
         start = epoch_of(given)
         try:
             from astropy.time import Time, TimeDelta
@@ -468,7 +471,7 @@ class TrajectoryAccessor:
         return Time("2000-01-01T00:00:00", scale=start.scale.lower()) + since + TimeDelta(times, format="sec")
 
     # ------------------------------------------------------------------ pictures
-    def plot(self, *arguments: Any, body: int | str | None = None, member: int | None = None, **more: Any) -> Any:
+    def plot(self, *arguments: Any, body: int | str | None = None, member: int | None = None, **more: Any) -> Figure:
         """The dashboard of ``polhode.plots.dashboard``, with its arguments.
 
         Parameters
@@ -555,15 +558,12 @@ class TrajectoryAccessor:
         ds = self._ds
         missing = [name for name in needed if name not in ds.variables]
         if missing and "polhode_version" not in ds.attrs:
-            raise InvalidInput(
-                f"{method}: this Dataset is not a trajectory: it has no {missing[0]}; take one that polhode.integrate "
-                "or polhode.load gives"
-            )
+            raise InvalidInput(f"{method}: this Dataset is not a trajectory: it has no {missing[0]}; take one that "
+                               "polhode.integrate or polhode.load gives")  # fmt: skip
         if missing:
             system = ds.attrs.get("system", "run")
-            raise InvalidInput(
-                f"{method} needs {' and '.join(needed)}, but this trajectory of {system!r} has no {missing[0]}"
-            )
+            raise InvalidInput(f"{method} needs {' and '.join(needed)}, but this trajectory of {system!r} has no "
+                               f"{missing[0]}")  # fmt: skip
         if ds.sizes.get("time") == 0:
             raise InvalidInput(f"{method}: this trajectory has no rows")
         for dim, one in chosen.items():
@@ -620,10 +620,8 @@ def _scipy(attitude: xr.DataArray, ds: xr.Dataset) -> Rotation:
     q = np.asarray(_last(attitude, "quaternion").values, dtype=float)
     unknown = np.flatnonzero(~np.atleast_1d(np.isfinite(q).all(axis=-1)))
     if len(unknown):
-        raise InvalidInput(
-            f"row {unknown[0]} has no such attitude (NaN), and a Rotation cannot say so; leave such rows out: "
-            "ds.isel(time=slice(...))"
-        )
+        raise InvalidInput(f"row {unknown[0]} has no such attitude (NaN), and a Rotation cannot say so; leave such "
+                           "rows out: ds.isel(time=slice(...))")  # fmt: skip
     return rotations.to_scipy(q)
 
 
@@ -661,7 +659,7 @@ def table_of(ds: xr.Dataset) -> pd.DataFrame:
             units[label] = str(variable.attrs.get("units", ""))
     times = np.asarray(ds["time"].values)
     if outer == ("time",):
-        index: Any = pandas.Index(times, name="time")
+        index = pandas.Index(times, name="time")
     else:
         numbers = ds["member"].values if "member" in ds.coords else np.arange(ds.sizes["member"])
         both = [np.repeat(numbers, ds.sizes["time"]), np.broadcast_to(times, (len(numbers), ds.sizes["time"])).ravel()]
@@ -675,7 +673,7 @@ def _columns(ds: xr.Dataset, name: str, dims: Sequence[str]) -> list[str]:
     """Names of the columns of a variable, in the order of its numbers."""
     names = [name]
     for dim in dims:
-        known: Any = ds[dim].values if dim in ds.coords else {"axis": AXES, "quaternion": QUATERNION}.get(dim)
+        known = ds[dim].values if dim in ds.coords else {"axis": AXES, "quaternion": QUATERNION}.get(dim)
         entries = range(ds.sizes[dim]) if known is None else known
         names = [f"{before}_{entry}" for before in names for entry in entries]
     return names

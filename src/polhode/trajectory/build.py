@@ -25,7 +25,7 @@ from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potent
 class Rows(NamedTuple):
     """What was recorded of a run of n rows, or of M runs of n rows each."""
 
-    times: Any  # (n,), or (M, n) where members have times of their own: a coordinate along both dimensions
+    times: Array  # (n,), or (M, n) where members have times of their own: a coordinate along both dimensions
     # (n, 13 N + S + extra) or (M, n, ...): states in the kernels' layout, N bodies, S auxiliary variables, then what
     # the method appends. Rows of NaN, after a failure, give NaN
     states: Array

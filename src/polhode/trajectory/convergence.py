@@ -55,7 +55,7 @@ def momentum_errors(ds: xr.Dataset) -> dict[str, tuple[Any, bool]]:
     return errors
 
 
-def attitude_error(q: ArrayLike, reference: ArrayLike) -> Any:
+def attitude_error(q: ArrayLike, reference: ArrayLike) -> Array:
     """Spectral norm of the difference of two rotation matrices, ``|R - R_ref|``, from 0 to 2.
 
     ``R - R_ref`` is ``R_ref`` times ``exp(theta) - 1``, whose singular values are 0 and twice ``2 sin(theta/2)``; so
@@ -254,7 +254,7 @@ def _slopes(h: Array, e: Array) -> Array:
     return np.diff(np.log(e)) / np.diff(np.log(h)) if len(h) > 1 else np.zeros(0)
 
 
-def _fit(h: Any, e: Any) -> float:
+def _fit(h: Array, e: Array) -> float:
     x, y = np.log(h), np.log(e)
     x = x - x.mean()
     return float(x @ (y - y.mean()) / (x @ x))

@@ -104,7 +104,7 @@ def check_netcdf(path: Path) -> None:
     raise torn(path, wrong or ["its attributes, or where its variables are"])
 
 
-def _footer(path: Path, file: BinaryIO, size: int) -> Any:
+def _footer(path: Path, file: BinaryIO, size: int) -> dict[str, Any] | None:
     """The digests appended to a file; None where there are none."""
     file.seek(max(0, size - FOOTER_SIZE))
     footer = FOOTER.fullmatch(file.read())

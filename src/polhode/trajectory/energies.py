@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,14 +28,14 @@ MOST_NAMED = 8
 class EnergyBalance(NamedTuple):
     """Energies of the rows of a run or of M runs, (n,) or (M, n)."""
 
-    energy: Any  # energy, change: (..., n): kinetic and potential energy, and its change since the first row
-    change: Any
-    work: Any  # (..., n, F): the work of each force
-    unexplained: Any  # (..., n): the change less all work
+    energy: Array  # energy, change: (..., n): kinetic and potential energy, and its change since the first row
+    change: Array
+    work: Array | None  # (..., n, F): the work of each force
+    unexplained: Array  # (..., n): the change less all work
     # (..., n): the kinetic energy, then the size of the change of the potential energy where there is one, then that of
     # each work
-    sizes: list[Any]
-    largest: list[Any]  # (..., n): the largest of each of all rows so far
+    sizes: list[Array]
+    largest: list[Array]  # (..., n): the largest of each of all rows so far
 
     @property
     def scale(self) -> Array:

@@ -31,7 +31,6 @@ import os
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -221,7 +220,7 @@ def _times(ds: xr.Dataset, epoch: object, time_system: str | None) -> tuple[Arra
 # ------------------------------------------------------------------ the text
 def _message(
     kind: str, version: str, originator: str, ds: xr.Dataset, head: dict[str, str], tail: dict[str, str], times: Array,
-    values: Any, epoch_and_system: tuple[Epoch, str], data_markers: bool,
+    values: Array, epoch_and_system: tuple[Epoch, str], data_markers: bool,
 ) -> Iterator[str]:  # fmt: skip
     """Lines of a message; with ``data_markers`` the data are enclosed by DATA_START and DATA_STOP."""
     start, system = epoch_and_system

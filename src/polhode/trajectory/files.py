@@ -152,7 +152,7 @@ class _Disk:
             except OSError as refused:
                 self.refused = refused
 
-    def write(self, data: Any) -> int:
+    def write(self, data: bytes | memoryview) -> int:
         rest = memoryview(data).cast("B")
 
         def act() -> None:

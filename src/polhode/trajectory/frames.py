@@ -14,7 +14,7 @@ accelerations, which no trajectory holds, and is neglected: under J2 some 1e-3 o
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from math import pi
 from typing import Any
 
@@ -86,7 +86,7 @@ def _unit(vectors: Array) -> Array:
         return vectors / np.sqrt(np.einsum("...i,...i->...", vectors, vectors))[..., None]
 
 
-def where_known(change: Any, q: Array, x: Array) -> Array:
+def where_known(change: Callable[[Array, Array], Array], q: Array, x: Array) -> Array:
     """A change of values by quaternions that are known; NaN by others."""
     known = np.isfinite(q).all(axis=-1) & (np.abs(q).sum(axis=-1) > 0.0) & np.isfinite(x).all(axis=-1)
     found = np.full(x.shape, np.nan)
@@ -216,7 +216,7 @@ def relative_motion(
         of_r, of_v = (np.einsum("...ij,i->...j", a, share)[..., None, :] for a in (r, v))
         pulling = mus.sum() * (1.0 - share) ** 3  # two bodies: mu of the other, seen from the centre of mass
     else:
-        k = int(np.argmax(mus)) if about in (None, "heaviest") else whole(about, "about")  # type: ignore[arg-type]
+        k = int(np.argmax(mus)) if about in (None, "heaviest") else whole(about, "about")
         if not 0 <= k < len(mus):
             raise InvalidInput(f"about is {k}, but there are bodies 0 to {len(mus) - 1}")
         of_r, of_v, pulling = r[..., k : k + 1, :], v[..., k : k + 1, :], mus[k] + mus
@@ -241,9 +241,7 @@ def gravity_parameters(ds: xr.Dataset) -> Array | None:
         given = {"mass": [one["mass"] for one in bodies], "G": pull["G"]}  # type: ignore[index]
     if "mu" in given:
         return np.array(given["mu"], dtype=float)
-    if "mass" in given:
-        return float(given.get("G", 1.0)) * np.array(given["mass"], dtype=float)
-    return None
+    return float(given.get("G", 1.0)) * np.array(given["mass"], dtype=float) if "mass" in given else None
 
 
 def elements(ds: xr.Dataset, mu: float | None = None, about: int | str | None = None) -> xr.Dataset:

@@ -38,7 +38,7 @@ def packer() -> Any:
     return lazy.opened("numcodecs.zstd").Zstd(level=1, checksum=True)
 
 
-def _text(values: Any) -> bool:
+def _text(values: xr.Variable | NDArray[Any]) -> bool:
     return values.dtype.kind not in "biuf"
 
 
@@ -51,12 +51,12 @@ def encoded(values: Array | Indices | NDArray[np.object_]) -> bytes:
     return bytes(packer().encode(bytes(VLenUTF8().encode(values.astype(object)))))
 
 
-def node_of(variable: Any, shape: tuple[int, ...], chunk: tuple[int, ...], empty: int = 0) -> dict[str, Any]:
+def node_of(variable: xr.Variable, shape: tuple[int, ...], chunk: tuple[int, ...], empty: int = 0) -> dict[str, Any]:
     """The metadata of an array; ``empty`` is an integer that is not there."""
     text = _text(variable)
     kind = "string" if text else variable.dtype.name
     first = {"name": "vlen-utf8"} if text else {"name": "bytes", "configuration": {"endian": "little"}}
-    fill: Any = {"f": "NaN", "b": False}.get(variable.dtype.kind, "" if text else empty)
+    fill = {"f": "NaN", "b": False}.get(variable.dtype.kind, "" if text else empty)
     return {
         "zarr_format": 3, "node_type": "array", "shape": list(shape), "data_type": kind,
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [max(1, size) for size in chunk]}},

@@ -67,10 +67,10 @@ MARGIN = 1e-4
 class Particles(NamedTuple):
     """The particles to write, bodies or sites: n of them in T rows."""
 
-    times: Any  # times, steps: (T,): times, and step numbers for formats that count steps
-    steps: Any
-    box: Any  # (3,) or None: edges of the periodic box
-    position: Any  # position, velocity: (T, n, 3): space frame; positions may be unwrapped
+    times: Array  # times, steps: (T,): times, and step numbers for formats that count steps
+    steps: Indices
+    box: Array | None  # (3,) or None: edges of the periodic box
+    position: Array  # position, velocity: (T, n, 3): space frame; positions may be unwrapped
     velocity: Any
     attitude: Any  # (T, n, 4) or None: scalar first, body to space
     spin: Any  # (T, n, 3) or None: angular momentum, body frame
@@ -79,7 +79,7 @@ class Particles(NamedTuple):
     charge: Any
     inertia: Any  # (n, 3) or None: principal moments; zero where unknown
     species: list[str]  # species of each particle
-    body: Any  # (n,): index of the body that each particle is or belongs to
+    body: Indices  # (n,): index of the body that each particle is or belongs to
     numbers: dict[str, Any]  # (T,): other scalar time series of the trajectory
 
 
@@ -325,8 +325,9 @@ def gsd(
 
 # ------------------------------------------------------------------ data from the trajectory
 def _particles(
-    ds: xr.Dataset, every: Any, species: Any, sites: Any, mass: Any, inertia: Any, wrap: bool = False
-) -> Particles:
+    ds: xr.Dataset, every: int, species: object, sites: Any, mass: ArrayLike | None, inertia: ArrayLike | None,
+    wrap: bool = False,
+) -> Particles:  # fmt: skip
     """Bodies or sites of every ``every``-th row; with ``wrap`` the bodies' centres are in [0, L)."""
     with_rows(ds)
     every, wrap = whole_number(every, "every", 1), truth(wrap, "wrap")
@@ -446,7 +447,7 @@ def _shaped(value: ArrayLike, name: str, shape: tuple[int, ...], unit: str = UNK
         raise InvalidInput(f"{name} must be numbers of the shape {shape}, but has the shape {given.shape}") from None
 
 
-def _sites(ds: xr.Dataset, sites: Any) -> tuple[list[str], Any, Any, Any] | None:
+def _sites(ds: xr.Dataset, sites: Any) -> tuple[list[str], Array, Array | None, Array | None] | None:
     """Names, positions, masses and charges of the sites of a body, or None where it has none."""
     if sites is None:
         if "site_position" not in ds:

@@ -241,9 +241,9 @@ def total_dipole(ds: xr.Dataset, *, dipole: ArrayLike | None = None) -> xr.DataA
     return xr.DataArray(values, {"time": ds["time"], "axis": ["x", "y", "z"]}, ("time", "axis"), "M", attributes)
 
 
-def dielectric_constant(ds: xr.Dataset, temperature: float, *, dipole: Any = None, surroundings: float = np.inf,
-                        boltzmann: float | None = None, coulomb: float | None = None, volume: float | None = None,
-                        blocks: int | None = None) -> xr.Dataset:  # fmt: skip
+def dielectric_constant(ds: xr.Dataset, temperature: float, *, dipole: ArrayLike | None = None,
+                        surroundings: float = np.inf, boltzmann: float | None = None, coulomb: float | None = None,
+                        volume: float | None = None, blocks: int | None = None) -> xr.Dataset:  # fmt: skip
     """Static dielectric constant from the fluctuations of the total dipole [neumann1983].
 
     With y = 4 pi coulomb (<M^2> - <M>^2) / (3 V k_B T) and s the dielectric constant of the surroundings,
@@ -435,8 +435,8 @@ def velocity_autocorrelation(ds: xr.Dataset, lags: int | None = None, *, blocks:
     return autocorrelation(ds["velocity"], lags, blocks=blocks)
 
 
-def orientational_correlation(ds: xr.Dataset, rank: int = 1, lags: int | None = None, *, dipole: Any = None,
-                              blocks: int = 8) -> xr.Dataset:  # fmt: skip
+def orientational_correlation(ds: xr.Dataset, rank: int = 1, lags: int | None = None, *,
+                              dipole: ArrayLike | None = None, blocks: int = 8) -> xr.Dataset:  # fmt: skip
     """Orientational correlation: average of P_1(c) = c or P_2(c) = (3 c^2 - 1) / 2, where c = u(0) . u(t).
 
     Parameters
@@ -558,7 +558,7 @@ def _shells(ds: xr.Dataset, rows: object, bins: int, r_max: object) -> tuple[xr.
     return ds, position, box, np.linspace(0.0, min(float(r_max), most), bins + 1)
 
 
-def _histograms(r: Array, box: Any, edges: Array, u: Any = None) -> Array:
+def _histograms(r: Array, box: Array | None, edges: Array, u: Array | None = None) -> Array:
     """Number of pairs in each shell for one row; with unit vectors ``u`` also the sums for h110 and h112."""
     bins, furthest = len(edges) - 1, edges[-1] ** 2
     found = np.zeros((1 if u is None else 3, bins))

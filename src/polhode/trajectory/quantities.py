@@ -7,6 +7,7 @@ of a kernel, so that neither rows nor members cost any Python.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -28,17 +29,17 @@ loads_at = jit.function_at(LOADS)
 class Constants(NamedTuple):
     """The constants of the bodies of M members."""
 
-    mass: Any  # (M, N): masses; infinite for pinned bodies
-    moments: Any  # (M, N, 3): principal moments; infinite about axes that a body does not turn about
-    frames: Any  # (M, N, 4): quaternions from each principal frame to the user's body frame
-    parameters: Any  # (M, P): parameters of the roles, with the scratch memory behind them
+    mass: Array  # (M, N): masses; infinite for pinned bodies
+    moments: Array  # (M, N, 3): principal moments; infinite about axes that a body does not turn about
+    frames: Array  # (M, N, 4): quaternions from each principal frame to the user's body frame
+    parameters: Array  # (M, P): parameters of the roles, with the scratch memory behind them
     # (M, 3) or None: the symmetry axes (user's frame), of systems whose axial angular momentum is conserved
-    axis: Any = None
+    axis: Array | None = None
 
     @classmethod
     def alone(cls, *of_system: Array | None) -> Constants:
         """Those of one member, from ``System.for_kernels``."""
-        return cls(*[None if one is None else one[None] for one in of_system])
+        return cls._make(None if one is None else one[None] for one in of_system)
 
     @property
     def bodies(self) -> Array:
@@ -56,12 +57,12 @@ class Constants(NamedTuple):
 class OfBodies(NamedTuple):
     """What follows from states (..., 13 N or more): arrays (..., N, 4) and (..., N, 3), and (...) of all bodies."""
 
-    attitude: Any
-    angular_momentum: Any
-    angular_velocity: Any
-    velocity: Any
-    angular_momentum_space: Any
-    kinetic_energy: Any
+    attitude: Array
+    angular_momentum: Array
+    angular_velocity: Array
+    velocity: Array
+    angular_momentum_space: Array
+    kinetic_energy: Array
 
 
 def quantities_of_rows(rows, per, mass, moments, frames, attitude, angular, omega, velocity, spatial, kinetic):
@@ -87,7 +88,7 @@ def quantities_of_rows(rows, per, mass, moments, frames, attitude, angular, omeg
 
 
 @functools.cache
-def _loop() -> Any:
+def _loop() -> Callable[..., None]:
     return jit.compile_kernel(quantities_of_rows, QUANTITIES)
 
 
@@ -144,9 +145,9 @@ def load_changes(N, group, times, rows, addresses, load, out):
 
 
 @functools.cache
-def load_loop(part: int = L.ALL) -> Any:
+def load_loop(part: int = L.ALL) -> Callable[..., None]:
     """The compiled ``load_changes`` of a part of the loads."""
-    changes = load_changes if part == L.ALL else jit.bind(load_changes, PART=part)  # type: ignore[no-untyped-call]
+    changes = load_changes if part == L.ALL else jit.bind(load_changes, PART=part)
     return jit.compile_kernel(changes, LOAD_CHANGES)
 
 
@@ -159,11 +160,11 @@ def potentials_of_members(times, rows, per, bodies, parameters, potential, out):
 
 
 @functools.cache
-def _potential_loop() -> Any:
+def _potential_loop() -> Callable[..., None]:
     return jit.compile_kernel(potentials_of_members, ENERGIES_OF_MEMBERS)
 
 
-def potential_energies(times: Array, states: Array, constants: Constants, potential: Any) -> Array:
+def potential_energies(times: Array, states: Array, constants: Constants, potential: Callable[..., Any]) -> Array:
     """Potential energies (M n) of states (M n, 13 N or more) at times (M n), by the compiled role POTENTIAL."""
     M, found = len(constants.mass), np.zeros(len(states))
     times, rows = (np.require(a, float, ["C", "W"]) for a in (times, states))  # writable, as kernels take arrays

@@ -31,8 +31,8 @@ GROWTH = 1.25
 class Average(NamedTuple):
     """Averages along the first axis of an array."""
 
-    mean: Any  # mean, error: averages and standard errors; the error is nan where the series is too short
-    error: Any
+    mean: Array  # mean, error: averages and standard errors; the error is nan where the series is too short
+    error: Array
     length: Any  # rows per block, 0 where the error is nan
 
 

@@ -7,11 +7,10 @@ elements.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from polhode.algebra import orbits, rotation as rotations
+from polhode.arguments import Array
 from polhode.errors import InvalidInput
 from polhode.lazy_packages import xr
 from polhode.trajectory.frames import gravity_parameter
@@ -83,7 +82,7 @@ def in_elements(ds: xr.Dataset, mu: float | None = None) -> xr.DataArray:
     return _array(matrix, values, rows, columns)
 
 
-def _of_elements(r: Any, v: Any, mu: float) -> Any:
+def _of_elements(r: Array, v: Array, mu: float) -> Array:
     """Derivatives of the elements by position and velocity (n, 6, 6)."""
     found = orbits.classical_elements(r, v, mu)
     tilt = np.asarray(found.inclination)
@@ -95,7 +94,7 @@ def _of_elements(r: Any, v: Any, mu: float) -> Any:
                 "use state_transition as it is"
             )
 
-    def elements(x: Any) -> Any:
+    def elements(x: Array) -> Array:
         one = orbits.classical_elements(x[:, :3], x[:, 3:], mu)
         return np.stack([np.asarray(getattr(one, name)) for name in ELEMENTS], axis=1)
 
@@ -105,7 +104,7 @@ def _of_elements(r: Any, v: Any, mu: float) -> Any:
     smallest = np.minimum(np.asarray(found.eccentricity), np.minimum(np.sin(tilt), 1.0))
     for k in range(6):
         offset = OFFSET * smallest * sizes[k // 3]
-        total: Any = 0.0
+        total: Array | float = 0.0
         for n, weight in STENCIL:
             step = np.zeros_like(x)
             step[:, k] = n * offset

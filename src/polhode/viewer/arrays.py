@@ -36,7 +36,7 @@ class Arrays:
     def __bytes__(self) -> bytes:
         return b"".join(self._parts)
 
-    def _add(self, raw: Any, type_: str, scale: float = 1.0) -> Reference:
+    def _add(self, raw: ArrayLike, type_: str, scale: float = 1.0) -> Reference:
         data = np.ascontiguousarray(raw).tobytes()
         found: Reference = {"at": self._size, "shape": list(np.shape(raw)), "type": type_}
         if scale != 1.0:

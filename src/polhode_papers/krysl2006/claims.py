@@ -29,8 +29,8 @@ START_OF_PARTICLES = {
     "position": ((1.0, 0.2, -0.3), (-0.4, 0.5, 0.6)),
     "velocity": ((0.1, 0.7, -0.2), (-0.3, -0.6, 0.4)),
 }
-START = {"attitude": ph.rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)}
-TOP_START = {"attitude": ph.rotation.exp_quaternion((0.3, 0.0, 0.0)), "angular_momentum": (1.0, -2.0, 8.0)}
+START = dict[str, Any](attitude=ph.rotation.exp_quaternion((0.3, 0.1, 0.2)), angular_momentum=(0.6, 1.0, 0.5))
+TOP_START = dict[str, Any](attitude=ph.rotation.exp_quaternion((0.3, 0.0, 0.0)), angular_momentum=(1.0, -2.0, 8.0))
 H = 0.4  # step of the one-step measurements: a rotation of some 20 degrees
 EXACT = 1e-13  # per step: equal up to round-off
 KEPT = 1e-12  # over a run: constant up to round-off

@@ -53,16 +53,11 @@ class SweepProgress:
 
 @answering
 def sweep(
-    scenario: str | os.PathLike[str],
-    table: Mapping[str, Any] | None = None,
-    *,
-    store: str | os.PathLike[str] | None = None,
-    workers: int = 1,
-    scheduler: Any = None,
-    part: tuple[int, int] | None = None,
-    allow_code: bool = False,
+    scenario: str | os.PathLike[str], table: Mapping[str, Any] | None = None, *,
+    store: str | os.PathLike[str] | None = None, workers: int = 1, scheduler: Any = None,
+    part: tuple[int, int] | None = None, allow_code: bool = False,
     progress: Callable[[SweepProgress], None] | bool | None = None,
-) -> xr.Dataset:
+) -> xr.Dataset:  # fmt: skip
     """Run a scenario for many values of its keys, and go on where an earlier call was stopped.
 
     Parameters
@@ -137,11 +132,9 @@ def sweep(
             report = _shown(ended.enter_context(Display()))
         else:
             report = teller(None if progress is False else progress, "progress", "True or a function")
-        engine: Any = workers
-        if scheduler is not None:
-            engine = ended.enter_context(closing(Cluster(scheduler)))
-        found = _found(study, folder, allow_code, workers if scheduler is None else engine.threads)
-        _carry_out(found, parts, allow_code, engine, report)
+        cluster = None if scheduler is None else ended.enter_context(closing(Cluster(scheduler)))
+        found = _found(study, folder, allow_code, workers if cluster is None else cluster.threads)
+        _carry_out(found, parts, allow_code, cluster or workers, report)
     return open_store(found)
 
 
@@ -289,8 +282,9 @@ def _timed(plan: Plan, number: int, allow_code: bool) -> float:
 
 # ------------------------------------------------------------------ tasks
 def _carry_out(
-    store: SweepStore, part: tuple[int, int], allow_code: bool, engine: Any, report: Callable[[SweepProgress], None]
-) -> None:
+    store: SweepStore, part: tuple[int, int], allow_code: bool, engine: int | Cluster,
+    report: Callable[[SweepProgress], None],
+) -> None:  # fmt: skip
     """Do what is not done."""
     k, n = part
     plan, began = store.plan, time.perf_counter()

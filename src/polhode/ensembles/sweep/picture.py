@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from polhode.arguments import Array, Indices, Mask
 from polhode.errors import InvalidInput, shown
 from polhode.lazy_packages import xr
 from polhode.plots import style
 from polhode.plots.rows import even
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST = 200_000
@@ -66,20 +69,20 @@ def _label(ds: xr.Dataset, name: str) -> str:
     return style.with_units(str(words.get("long_name", name)), str(words.get("units", "")))
 
 
-def _scaled(axis: Any, values: Any) -> None:
+def _scaled(axis: Callable[[str], None], values: Array) -> None:
     """A logarithmic axis where numbers are spread that far."""
     good = values[np.isfinite(values)]
     if good.size and good.min() > 0.0 and good.max() > LOGARITHMIC * good.min():
         axis("log")
 
 
-def _some(ds: xr.Dataset) -> Any:
+def _some(ds: xr.Dataset) -> tuple[Indices, Mask]:
     """The members that are drawn, spread evenly over all, and which of them failed."""
     at = even(ds.sizes["member"], MOST)
     return at, ds["status"].values[at] > 0
 
 
-def _map(figure: Any, axes: Any, ds: xr.Dataset, name: str, keys: list[str]) -> None:
+def _map(figure: Figure, axes: Axes, ds: xr.Dataset, name: str, keys: list[str]) -> None:
     import matplotlib
 
     at, failed = _some(ds)
@@ -102,7 +105,7 @@ def _map(figure: Any, axes: Any, ds: xr.Dataset, name: str, keys: list[str]) -> 
     axes.set_title("× failed" if failed.any() else "")
 
 
-def _against(axes: Any, ds: xr.Dataset, name: str, key: str | None) -> None:
+def _against(axes: Axes, ds: xr.Dataset, name: str, key: str | None) -> None:
     at, failed = _some(ds)
     x = at.astype(float) if key is None else np.asarray(ds[key].values[at], dtype=float)
     values = np.asarray(ds[name].values[at], dtype=float)
@@ -120,7 +123,7 @@ def _against(axes: Any, ds: xr.Dataset, name: str, key: str | None) -> None:
     axes.set_title("red at the foot: failed" if failed.any() else "")
 
 
-def _bands(axes: Any, ds: xr.Dataset, name: str) -> None:
+def _bands(axes: Axes, ds: xr.Dataset, name: str) -> None:
     at, failed = _some(ds)
     values = np.asarray(ds[name].values[at[~failed]], dtype=float)
     time = np.asarray(ds["time"].values, dtype=float)

@@ -149,7 +149,7 @@ def _entries(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, 
             yield f"{before}{name}", value
 
 
-def _values(given: Any, where: str) -> list[Any]:
+def _values(given: object, where: str) -> list[Any]:
     """The values of a list, or of { from, to, count }."""
     if isinstance(given, list) and given:
         return given
@@ -176,7 +176,7 @@ def _values(given: Any, where: str) -> list[Any]:
 
 
 # ------------------------------------------------------------------ draws
-def is_record(value: Any) -> bool:
+def is_record(value: object) -> bool:
     """Whether a table says what is drawn, and is no table of further keys, some of which have the names of kinds."""
     if not isinstance(value, Mapping) or len(value) != 1:
         return False
@@ -186,7 +186,7 @@ def is_record(value: Any) -> bool:
     return kind not in ("attitude", "inertia") or set(arguments) <= set(inspect.signature(KINDS[kind]).parameters)
 
 
-def drawn(given: Any, where: str) -> Distribution:
+def drawn(given: object, where: str) -> Distribution:
     """The distribution of a key."""
     if not isinstance(given, Mapping) or len(given) != 1:
         raise InvalidInput(f"{where}: expected a distribution, such as {{ uniform = {{ low = 1.0, high = 2.0 }} }}; "
@@ -336,7 +336,7 @@ class Study:
         return replace(made, member=number) if self.noise_by_number else made
 
 
-def _files(value: Any) -> set[str]:
+def _files(value: object) -> set[str]:
     """Python files that are named somewhere in a table."""
     if isinstance(value, Mapping):
         return set().union(*map(_files, value.values()))
@@ -453,7 +453,7 @@ class Block:
         there are times, else the last one."""
         variables, times, several = self.plan.variables, self.times, "member" in ds.dims
         n = len(ds["time"])
-        good: Any = ds["status"].values == OK if several else slice(None)
+        good = ds["status"].values == OK if several else slice(None)
         if not n:
             return
         if times is not None and not np.array_equal(ds["time"].values, times if several else times[:n]):

@@ -299,7 +299,7 @@ def _column(values: list[Any]) -> dict[str, Any]:
     return {"shape": [], "words": list(dict.fromkeys(_text(value) for value in values))}
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -377,7 +377,7 @@ def open_store(store: SweepStore) -> xr.Dataset:
     marks = list(store.marks())
     done = sum(mark["members"][1] - mark["members"][0] for mark in marks)
     if plan.members <= MOST_NAMED:
-        sentences: Any = np.full(plan.members, "", dtype=object)
+        sentences = np.full(plan.members, "", dtype=object)
         for number, _, why in (failure for mark in marks for failure in mark["failures"]):
             sentences[number] = why
         ds["failure"] = ("member", sentences, {"long_name": "why the run failed"})

@@ -98,7 +98,7 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what functions of the user's print does not mix with answers
 
-    def answer(said: Any) -> None:
+    def answer(said: object) -> None:
         out.write(json.dumps(said) + "\n")
         out.flush()
 
@@ -197,7 +197,7 @@ def _fill_group(block: Block, members: list[int], tables: Mapping[str, Any], var
             return
 
 
-def _arrays(tables: Mapping[str, Any], varied: Mapping[str, list[Any]], count: int, base: Scenario) -> Any:
+def _arrays(tables: Mapping[str, Any], varied: Mapping[str, Any], count: int, base: Scenario) -> dict[str, Any] | None:
     """What varies by the names that ``polhode.ensemble`` has for it; None where it has none."""
     from polhode.systems import SYSTEMS
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -49,9 +49,12 @@ from polhode.runs.steps import checked_breaks, sample_times
 from polhode.systems import SYSTEMS, System, problem, start_files
 from polhode.systems.events import Event, event_of, events_of, why_not
 from polhode.systems.forces import force_of
+from polhode.systems.problems import ReadyMade
 from polhode.systems.structure import bodies_of_event
 from polhode.systems.sum import summand, system as sum_system
 from polhode.trajectory import suffix_of
+
+T = TypeVar("T")
 
 
 @answering
@@ -168,7 +171,7 @@ class _Reader:
             return raw
         raise InvalidInput(f"{self.path}:{line}: {what}") from None
 
-    def bounded(self, value: Any, key: Key = ()) -> Any:
+    def bounded(self, value: object, key: Key = ()) -> Any:
         """The same without what no key of a scenario can be, which is noted."""
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             self.wrong(key, f"expected a number of 64 bits (got {as_toml(value)}); {WHOLE}")
@@ -202,7 +205,7 @@ class _Reader:
         named = next((word for word in words if word in table), None)
         self.wrong((*section, named) if named else section, str(problem))
 
-    def tried(self, key: Key, make: Callable[..., Any], /, *given: Any, **words: Any) -> Any:
+    def tried(self, key: Key, make: Callable[..., T], /, *given: Any, **words: Any) -> T | None:
         """What another part of polhode makes of a section; None where it refuses, which is noted."""
         try:
             return make(*given, **words)
@@ -317,7 +320,7 @@ class _Reader:
             found = self.bounded({**found, **given}, ("sweep",))
         check(SWEEP, found, ("sweep",), self.mistaken)
         self.report()
-        return found  # type: ignore[no-any-return]
+        return found
 
     # -------------------------------------------------------------- shape
     def parsed(self) -> dict[str, Any]:
@@ -410,9 +413,7 @@ class _Reader:
             self.wrong(("system", "potential"), f"beside a {loads[0]} it was only reported in scenarios before version "
                        "2, and acts now; write version = 2 above all tables if it shall act, or call it "
                        "reported_energy if not")  # fmt: skip
-        if len(self.problems) > before:
-            return None
-        return self.tried(("system",), build, **arguments)  # type: ignore[no-any-return]
+        return None if len(self.problems) > before else self.tried(("system",), build, **arguments)
 
     def sum(self, table: dict[str, Any]) -> System | None:
         """Build a sum: each summand by itself, so that what is wrong with one is told at its place."""
@@ -433,18 +434,17 @@ class _Reader:
             self.refused(at.get(named, ("system",)), refused)
             return None
 
-    def summand(self, key: Key, build: Any, record: dict[str, Any]) -> Any:
+    def summand(self, key: Key, build: Callable[..., Any] | None, record: dict[str, Any]) -> Any:
         """A summand by its record; None where something is wrong."""
         before = len(self.problems)
         words = {} if build is None else {name: one.type for name, one in arguments_of(build).items()}
         told = {name: self.argument(words.get(name), (*key, name), value) for name, value in record.items()}
         if "function" in told:
             told["function"] = self.function((*key, "kind"), told["function"])
-        if len(self.problems) > before:
-            return None
-        return self.tried(key, summand, told.pop("name", None), as_record(told))
+        wrong = len(self.problems) > before
+        return None if wrong else self.tried(key, summand, told.pop("name", None), as_record(told))
 
-    def argument(self, kind: Any, key: Key, value: Any) -> Any:
+    def argument(self, kind: object, key: Key, value: Any) -> Any:
         """What a key means as an argument of a function."""
         if kind in FUNCTIONS and isinstance(value, str):
             return self.function(key, value)
@@ -462,7 +462,7 @@ class _Reader:
             return [self.argument(None, (*key, k), part) for k, part in enumerate(value)]
         return value
 
-    def one_of_list(self, build: Any, key: Key, given: dict[str, Any]) -> dict[str, Any]:
+    def one_of_list(self, build: Callable[..., Any], key: Key, given: dict[str, Any]) -> dict[str, Any]:
         """A table of a list, with the functions it names."""
         named = {name for name, one in arguments_of(build).items() if one.type in FUNCTIONS}
         return {
@@ -615,7 +615,7 @@ class _Reader:
         zero = epoch_of(run["epoch"])
         return Epoch(zero.scale, zero.since + Decimal(repr(float(run["t0"] or 0.0))))
 
-    def times(self, run: dict[str, Any], ready: Any, time_transformed: bool) -> dict[str, Any]:
+    def times(self, run: dict[str, Any], ready: ReadyMade | None, time_transformed: bool) -> dict[str, Any]:
         """Step or tolerance, span and recording as arguments of ``integrate``."""
         at: Key = ("run",)
         if run["step"] is None and run["rtol"] is None:

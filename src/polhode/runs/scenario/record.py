@@ -227,7 +227,7 @@ def with_changes(tables: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[
     made: Any = dict(tables)
     for key, value in changes.items():
         made = _changed(made, path_of(made, key).split("."), value, key)
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def path_of(tables: Mapping[str, Any], key: str) -> str:
@@ -249,13 +249,13 @@ def named_path(tables: Mapping[str, Any], key: str) -> str:
     return ".".join([name_of(listed[int(entry)]) if entry.isdigit() else entry, *rest])
 
 
-def name_of(entry: Any) -> str:
+def name_of(entry: object) -> str:
     """The name of a table of a list: its own, or that of what it is a kind of."""
     told = entry.get("name", entry.get("kind")) if isinstance(entry, Mapping) else None
     return told.rpartition(":")[2] if isinstance(told, str) else ""
 
 
-def _changed(inside: Any, parts: list[str], value: Any, key: str) -> Any:
+def _changed(inside: object, parts: list[str], value: object, key: str) -> Any:
     if not parts:
         return value
     name, *rest = parts
@@ -276,7 +276,7 @@ def _changed(inside: Any, parts: list[str], value: Any, key: str) -> Any:
     return {**inside, name: _changed(inside.get(name, {} if rest else None), rest, value, key)}
 
 
-def dated(part: Any, run: Mapping[str, Any]) -> Any:
+def dated(part: object, run: Mapping[str, Any]) -> Any:
     """Tables in which ephemerides and air have the epoch and the span of the run, where they leave them out."""
     if isinstance(part, list):
         return [dated(one, run) for one in part]

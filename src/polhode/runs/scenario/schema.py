@@ -29,12 +29,12 @@ def listed(of: Part, count: int | None = None) -> dict[str, Any]:
     return {"type": "array", "items": of} | ({} if count is None else {"minItems": count, "maxItems": count})
 
 
-def either(*parts: Part, **words: Any) -> dict[str, Any]:
+def either(*parts: Part, **words: object) -> dict[str, Any]:
     """One of several, told apart by their shapes, or tables by a key."""
     return {"oneOf": [*parts], **words}
 
 
-def one_word(*words: Any) -> dict[str, Any]:
+def one_word(*words: str | int) -> dict[str, Any]:
     """One of some words, or numbers."""
     return {"type": "string" if isinstance(words[0], str) else "integer", "enum": [*words]}
 
@@ -72,12 +72,12 @@ def part_of(kind: Any) -> Part:
     return one_word(*get_args(kind)) if get_origin(kind) is Literal else PARTS[kind]
 
 
-def key(name: str, kind: Any, about: str = "", unit: str | None = None, default: Any = None) -> Argument:
+def key(name: str, kind: object, about: str = "", unit: str | None = None, default: object = None) -> Argument:
     """A key that may be left out."""
     return Argument(name, kind, unit, about, False, default)
 
 
-def needed(name: str, kind: Any, about: str = "") -> Argument:
+def needed(name: str, kind: object, about: str = "") -> Argument:
     """A key that may not be left out."""
     return Argument(name, kind, None, about, True, None)
 

@@ -48,7 +48,7 @@ class Sources:
         top = ["from __future__ import annotations", "", *sorted(self.imports.values()), "", *parts]
         return "\n".join(top).rstrip() + "\n\n\n" + "\n\n\n".join(whole) + "\n"
 
-    def reference(self, function: Any) -> str:
+    def reference(self, function: Callable[..., Any]) -> str:
         """How a scenario in the folder names a function; its source is noted where no module has it."""
         function = python_of(function)
         home = self.home(function)
@@ -57,7 +57,7 @@ class Sources:
         self.define(function.__name__, function)
         return f"{self.file}:{function.__name__}"
 
-    def home(self, function: Any) -> str:
+    def home(self, function: object) -> str:
         """The module or the file beside the scenario that has a function by its name; empty where none has."""
         module = sys.modules.get(getattr(function, "__module__", None) or "")
         name = getattr(function, "__name__", "")
@@ -69,7 +69,7 @@ class Sources:
         relative = os.path.relpath(source.resolve(), self.folder.resolve())
         return "" if ":" in relative else relative.replace(os.sep, "/")
 
-    def define(self, name: str, value: Any) -> None:
+    def define(self, name: str, value: object) -> None:
         """Note what makes a name mean this value in the file."""
         if name in self.values:
             if not _same(self.values[name], value):
@@ -85,7 +85,7 @@ class Sources:
         else:
             self.parts[name] = f"{name} = {self.written(name, value)}"
 
-    def imported(self, name: str, value: Any) -> str:
+    def imported(self, name: str, value: object) -> str:
         """The line that imports a value under a name; empty where nothing that is installed has it."""
         if isinstance(value, ModuleType):
             whole, file = value.__name__, _file_of(value)
@@ -170,7 +170,7 @@ def read_by(function: FunctionType, source: str) -> set[str]:
     return {word for word in found | known if not hasattr(builtins, word) or word in function.__globals__}
 
 
-def value_of(function: FunctionType, word: str) -> Any:
+def value_of(function: FunctionType, word: str) -> object:
     """What a name means in a function."""
     free = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
     try:
@@ -194,7 +194,7 @@ def _globals(code: CodeType) -> Iterator[str]:
             yield str(one.argval)
 
 
-def _digest(code: CodeType) -> Any:
+def _digest(code: CodeType) -> tuple[object, ...]:
     """What a code does, but for where it stands: a compiler may call a method of a module in two ways."""
     found: list[Any] = []
     for one in dis.get_instructions(code):
@@ -206,11 +206,11 @@ def _digest(code: CodeType) -> Any:
     return code.co_varnames, found
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: object, other: object) -> bool:
     """Whether two values are the same, arrays by their numbers."""
     if one is other:
         return True
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return type(one) is type(other) and one.shape == other.shape and bool((one == other).all())
     return type(one) is type(other) and isinstance(one, int | float | str | tuple | list | dict) and one == other
 
@@ -225,7 +225,7 @@ def _installed(file: Path) -> bool:
     return file.suffix != ".py" or any(file.resolve().is_relative_to(root) for root in roots)
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     """What a value is, in words."""
     return f"a {type(value).__name__}" + (" of many numbers" if isinstance(value, np.ndarray) else "")
 
@@ -249,7 +249,7 @@ def function_of(folder: Path, name: str, allowed: bool, loaded: dict[Path, Modul
         close = closest(wanted, known, 1)
         hint = f"; did you mean {close[0]!r}?" if close else f"; it has {', '.join(known) or 'no functions'}"
         raise InvalidInput(f"{file} has no function {wanted!r}{hint}")
-    return getattr(module, wanted)  # type: ignore[no-any-return]
+    return getattr(module, wanted)
 
 
 def _imported(name: str, wanted: str) -> ModuleType:

@@ -266,7 +266,7 @@ def entry(argument: Argument, given: Mapping[str, Any], examples: Mapping[str, A
         yield f"# {name} = {as_toml(example(argument, examples))}  # example"
 
 
-def example(argument: Argument, examples: Mapping[str, Any]) -> Any:
+def example(argument: Argument, examples: Mapping[str, Any]) -> object:
     """What stands behind the # of a key without a default."""
     if argument.type in FUNCTIONS:
         return f"functions.py:{argument.name}"
@@ -283,7 +283,7 @@ def said(text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
 
 
-def as_toml(value: Any) -> str:
+def as_toml(value: object) -> str:
     """A value as TOML writes it, whole."""
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{name} = {as_toml(inner)}" for name, inner in value.items()) + " }" if value else "{}"

@@ -132,7 +132,7 @@ def check(part: Part, value: Any, key: Key, refuse: Refuse) -> Any:
     return float(value) if kind == "number" else value
 
 
-def fits(kind: str, value: Any, key: Key, refuse: Refuse) -> bool:
+def fits(kind: str, value: object, key: Key, refuse: Refuse) -> bool:
     """Whether a value is of a type of JSON; that it is not is told."""
     words, own = SHAPES[kind]
     if isinstance(value, own) and (kind == "boolean" or not isinstance(value, bool)):
@@ -153,7 +153,7 @@ def of_list(part: Part, value: list[Any], key: Key, refuse: Refuse) -> list[Any]
     return made
 
 
-def of_shapes(several: Sequence[Part], value: Any) -> Part | None:
+def of_shapes(several: Sequence[Part], value: object) -> Part | None:
     """Which of several parts has the shape of a value, of a list of lists one of such; None if none has it."""
     of_lists = isinstance(value, list) and bool(value[:1]) and isinstance(value[0], list)
     found = None
@@ -166,7 +166,7 @@ def of_shapes(several: Sequence[Part], value: Any) -> Part | None:
     return found
 
 
-def of_tables(part: Part, value: Any, key: Key, refuse: Refuse) -> Table | None:
+def of_tables(part: Part, value: object, key: Key, refuse: Refuse) -> Table | None:
     """The table that a value is, told apart by its key ``by``; None of one that is none of them, which is told."""
     word, tables = part["by"], part["oneOf"]
     if part.get("discriminator") and not fits("object", value, key, refuse):
@@ -241,7 +241,7 @@ def dotted(key: Key) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in key).lstrip(".")
 
 
-def as_toml(value: Any) -> str:
+def as_toml(value: object) -> str:
     """A value as TOML would write it, shortened."""
     text = str(value) if isinstance(value, float) else json.dumps(value, default=str)
     return text if len(text) <= 60 else text[:57] + "..."
@@ -268,7 +268,7 @@ IN_SI: dict[str, dict[str, Decimal | float]] = {
 """Endings of keys, and how much of the SI unit each has; a decimal where it is exact."""
 
 
-def in_units_of(value: Any, factor: Decimal | float) -> Any:
+def in_units_of(value: object, factor: Decimal | float) -> object:
     """Numbers, in lists or not, times a factor, rounded once; what is no number stays, to be refused later."""
     if isinstance(value, list):
         return [in_units_of(part, factor) for part in value]

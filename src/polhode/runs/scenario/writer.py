@@ -163,7 +163,7 @@ def _summand(name: str, record: dict[str, Any], functions: Mapping[str, str]) ->
             yield f"{word} = {as_toml(_without_none(value))}"
 
 
-def _without_none(value: Any) -> Any:
+def _without_none(value: object) -> object:
     """A value without what is left out."""
     if isinstance(value, Mapping):
         return {name: _without_none(one) for name, one in value.items() if one is not None}

@@ -13,10 +13,10 @@ Inverse masses and moments follow from masses and moments.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -66,7 +66,7 @@ def read_by_loads(system: System) -> range:
     return range(L.BODY * system.N + system.read_from, L.BODY * system.N + len(system.auxiliary))
 
 
-def seeds_along(system: System, y: Any, frames: Any, vectors: Any) -> Any:
+def seeds_along(system: System, y: Array, frames: Array, vectors: Array) -> Array:
     """Derivatives (width, vectors) of a state along vectors in minimal coordinates."""
     found, read = np.zeros((len(y), len(vectors))), read_by_loads(system)
     found[read] = vectors[:, vectors.shape[1] - len(read) :].T
@@ -140,17 +140,17 @@ def _numbers_of(system: System) -> list[str]:
 class Start:
     """Where a run starts as kernels see it: state, constants of bodies, frames, parameters; flat arrays."""
 
-    state: Any
-    bodies: Any
+    state: Array
+    bodies: Array
     frames: Array
-    parameters: Any
+    parameters: Array
 
     @property
     def all(self) -> tuple[Array, Array, Array, Array]:
         return self.state, self.bodies, self.frames, self.parameters
 
 
-def start_of(system: System, prepared: CompiledMethod, values: Any, frames: Array) -> Start:
+def start_of(system: System, prepared: CompiledMethod, values: Array, frames: Array) -> Start:
     """The start for a system, with the attitudes and angular momenta in the users' frames of a state."""
     y = np.array(values, dtype=float)
     for i, (old, new) in enumerate(zip(frames, system.frames, strict=True)):
@@ -190,9 +190,9 @@ def _products(a: Array, b: Array) -> Array:
 class Changes(NamedTuple):
     """What a run reads of a system beside the arrays of kernels: flat arrays."""
 
-    numbers: Any
+    numbers: Array
     """Components of impulses, then numbers of the events at which steps are cut."""
-    times: Any
+    times: Array
     """When loads are switched, and impulses."""
 
 
@@ -208,7 +208,7 @@ def changes_of(system: System) -> Changes:
 class Columns:
     """The columns of the transition matrix of a run: its names, and the derivatives with which kernels begin."""
 
-    def __init__(self, system: System, prepared: CompiledMethod, values: Any, wanted: Sequence[str]) -> None:
+    def __init__(self, system: System, prepared: CompiledMethod, values: Array, wanted: Sequence[str]) -> None:
         self.system, self.rows = system, state_names(system)
         self.parameters = parameter_names(system, wanted)
         self.names = (*self.rows, *(name for name, _, _ in self.parameters))
@@ -218,7 +218,7 @@ class Columns:
         K = len(self.names)
         self.seeds = np.zeros((self.start.state.size, K))
         self._of_state(prepared, values)
-        self.varied: tuple[Any, Any, Any] | None = None
+        self.varied: tuple[Array, Array, Array] | None = None
         self.changes = changes_of(system)
         self.changing = None
         if self.parameters:
@@ -246,14 +246,14 @@ class Columns:
         a, b, c = (one[..., part.start : part.stop] for one in found.varied)
         return replace(found, varied=(a, b, c))
 
-    def _of_state(self, prepared: CompiledMethod, values: Any) -> None:
+    def _of_state(self, prepared: CompiledMethod, values: Array) -> None:
         """Derivatives of the state at the start with respect to its minimal coordinates."""
         y, own = self.start.state, L.BODY * self.system.N
         self.seeds[:, : len(self.rows)] = seeds_along(self.system, y, self.system.frames, np.eye(len(self.rows)))
         if prepared.coordinates is not None:  # numbers in which the method keeps attitudes follow from these
             for k in range(len(self.rows)):
 
-                def shifted(s: float, k: int = k) -> Any:
+                def shifted(s: float, k: int = k) -> Array:
                     near = y[:own] + s * self.seeds[:own, k]
                     for i in range(self.system.N):
                         q = slice(L.BODY * i + L.ATTITUDE, L.BODY * i + L.ATTITUDE + 4)
@@ -268,7 +268,7 @@ class Columns:
         read = read_by_loads(self.system)
         return read, len(self.rows) - len(read)
 
-    def following(self, by_state: Any) -> Any:
+    def following(self, by_state: Array) -> Array:
         """Derivatives (rows,) by the state at the start, where wheels start at the speeds which the system gives and so
         follow the angular momenta of their bodies; from those by a state of its own for each wheel."""
         _, first = self.read_by_loads
@@ -284,7 +284,7 @@ class Columns:
         """Whether what loads read beside the bodies was given with the start."""
         return goes_on(self.system, self.start.state)
 
-    def _by_parameter(self, prepared: CompiledMethod, name: str, path: str, where: tuple[int, ...]) -> list[Any]:
+    def _by_parameter(self, prepared: CompiledMethod, name: str, path: str, where: tuple[int, ...]) -> list[Array]:
         """Derivatives of the start by a parameter, at fixed attitudes and momenta in the users' frames."""
         system, value = self.system, value_at(self.system, path)
         at = float(np.asarray(value, dtype=float)[where])
@@ -294,7 +294,7 @@ class Columns:
 
         @cache  # differences and their checks share places
         def built(s: float) -> Array:
-            changed: Any = at + s
+            changed: Array | float = at + s
             if where:
                 changed = np.array(value, dtype=float)
                 changed[where] += s
@@ -375,15 +375,15 @@ class Columns:
         return found
 
 
-def slope(function: Any, offset: float) -> Array:
+def slope(function: Callable[[float], Array], offset: float) -> Array:
     """The derivative of a function at 0, by differences of order 8."""
-    total: Any = 0.0
+    total: Array = np.zeros(())
     for k, weight in STENCIL:
         total = total + weight * (function(k * offset) - function(-k * offset))
     return total / offset
 
 
-def _stays(function: Any, offset: float) -> bool:
+def _stays(function: Callable[[float], Array], offset: float) -> bool:
     """Whether a function has the same values on both sides of 0 and there."""
     here = function(0.0)
     return all(np.array_equal(function(s), here, equal_nan=True) for s in (-offset, offset, 0.5 * offset))
@@ -397,12 +397,12 @@ class _Jumps(InvalidInput):
     """What is differentiated is not smooth."""
 
 
-def _smooth_slope(function: Any, offset: float) -> Array:
+def _smooth_slope(function: Callable[[float], Array], offset: float) -> Array:
     """``slope`` of a function that is smooth there; of one that is straight by five of its values."""
     here, size = function(0.0), _sizes(function, offset)
     if (straight := _straight_slope(function, size, [k * offset for k in (-4, -1, 1, 4)])) is not None:
         return straight
-    middle: Any = 0.0
+    middle: Array | float = 0.0
     for (k, _), share in zip(STENCIL, MIDDLE, strict=True):
         middle = middle + share * (function(k * offset) + function(-k * offset))
     found = slope(function, offset)
@@ -411,7 +411,7 @@ def _smooth_slope(function: Any, offset: float) -> Array:
     return found
 
 
-def _smooth_slope_of_one_side(function: Any, offset: float) -> Array:
+def _smooth_slope_of_one_side(function: Callable[[float], Array], offset: float) -> Array:
     """``_slope_of_one_side``, checked in the same way."""
     size = _sizes(function, offset)
     straight = _straight_slope(function, size, [share * offset for share in (0.0, 0.1, 0.4, 1.0)])
@@ -422,7 +422,7 @@ def _smooth_slope_of_one_side(function: Any, offset: float) -> Array:
     return found
 
 
-def _straight_slope(function: Any, size: Any, places: Sequence[float]) -> Array | None:
+def _straight_slope(function: Callable[[float], Array], size: Array, places: Sequence[float]) -> Array | None:
     """The slope of a function that is straight from the first to the last of these places; None if it is not."""
     values = [function(s) for s in places]
     found = (values[-1] - values[0]) / (places[-1] - places[0])
@@ -432,20 +432,21 @@ def _straight_slope(function: Any, size: Any, places: Sequence[float]) -> Array 
     return found
 
 
-def _sizes(function: Any, offset: float) -> Array:
+def _sizes(function: Callable[[float], Array], offset: float) -> Array:
     """Sizes of the numbers near."""
     return np.maximum(np.abs(function(0.0)), np.abs(function(offset)))
 
 
-def _check_smooth(gap: Array, size: Any) -> None:
+def _check_smooth(gap: Array, size: Array) -> None:
     """Refuse gaps that are more than rounding."""
     if (np.abs(gap) > SMOOTH * size + ROUNDED).any():
         raise _Jumps("principal axes and what depends on them jump there, as where moments of inertia are equal")
 
 
-def _slope_of_one_side(function: Any, offset: float) -> Any:
+def _slope_of_one_side(function: Callable[[float], Array], offset: float) -> Array:
     """The derivative of a function at 0 by its values between 0 and the offset, at 11 Chebyshev points."""
-    n, total, begin = 10, 0.0, function(0.0)
+    n, begin = 10, function(0.0)
+    total = np.zeros_like(begin)
     for k in range(1, n + 1):
         away = 1.0 - np.cos(np.pi * k / n)
         weight = (2 if k < n else 1) * (-1) ** k / away

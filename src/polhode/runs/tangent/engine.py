@@ -44,14 +44,14 @@ FEW_LINES = 60
 class Schedule:
     """Steps: where each begins, its size, and its end as the next step sees it."""
 
-    begins: Any
+    begins: Array
     sizes: Array
-    ends: Any
+    ends: Array
 
     @classmethod
     def equal(cls, t0: float, h: float, n: int, first: int = 0) -> Schedule:
         """Steps number ``first`` to ``first + n`` of one size, at the times of ``kernel.drive.march``."""
-        k = np.arange(first, first + n)
+        k = np.arange(first, first + n, dtype=float)
         return cls(t0 + k * h, np.full(n, h), t0 + (k + 1) * h)
 
     @classmethod
@@ -69,10 +69,10 @@ class Schedule:
 class Constants:
     """Numbers of bodies (12 N), frames (4 N) and parameters (P), each (M or 1, length), with derivatives or None."""
 
-    bodies: Any
+    bodies: Array
     frames: Array
-    parameters: Any
-    varied: tuple[Any, Any, Any] | None = None
+    parameters: Array
+    varied: tuple[Array, Array, Array] | None = None
 
     @classmethod
     def of(cls, system: System) -> Constants:
@@ -89,23 +89,16 @@ class Marched:
     states: Array
     derivatives: Array
     status: Indices
-    done: Any
+    done: Indices
 
 
 class TangentEngine:
     """Takes states and their derivatives through the steps of a method."""
 
     def __init__(
-        self,
-        system: System,
-        method: MethodSpec,
-        directions: int,
-        varied: bool = False,
-        guard: bool = True,
-        adaptive: bool = False,
-        breaks: bool = False,
-        timed: bool = False,
-    ) -> None:
+        self, system: System, method: MethodSpec, directions: int, varied: bool = False, guard: bool = True,
+        adaptive: bool = False, breaks: bool = False, timed: bool = False,
+    ) -> None:  # fmt: skip
         varied = varied or bool(system.memory)  # memory behind the parameters holds what follows from the state
         self.system, self.method, self.directions, self.varied = system, method, directions, varied
         self.adaptive, self.breaks, self.timed = adaptive, breaks, timed
@@ -126,7 +119,7 @@ class TangentEngine:
     def march(
         self, states: Array, seeds: Array, schedule: Schedule, *, every: int = 0, constants: Constants | None = None,
         treatment: int = D.RECORDED, weights: Array | None = None, between: int = 1, growth: Array | None = None,
-        moving: tuple[Any, Any] | None = None,
+        moving: tuple[Array, Array] | None = None,
     ) -> Marched:  # fmt: skip
         """Take members through the steps of a schedule."""
         states = np.ascontiguousarray(states, dtype=float)
@@ -172,7 +165,7 @@ class TangentEngine:
         found = shown[..., : self.directions] if recorded else shown
         return Marched(record, found, status, done)
 
-    def shown(self, state: Any, change: Array, t: float, constants: Constants) -> tuple[Any, Any]:
+    def shown(self, state: Array, change: Array, t: float, constants: Constants) -> tuple[Array, Array]:
         """A state and its derivatives with what controllers set at its time."""
         if not self.system.sampled:
             return state, change
@@ -263,20 +256,20 @@ def loads_of_steps(system: System, prepared: CompiledMethod) -> Callable[..., An
     else:
         loads = WITHOUT_THREADS.get(loads, loads)
     if not prepared.modified:
-        return loads  # type: ignore[no-any-return]
-    return jit.bind(  # type: ignore[no-any-return, no-untyped-call]
+        return loads
+    return jit.bind(  # type: ignore[no-untyped-call]
         parted_loads, plain_loads=loads, commutator_loads=system.commutator or system._from_program("commutator")
     )
 
 
 @lru_cache(maxsize=64)
-def _between(loads: Any, number: int) -> Any:
+def _between(loads: Callable[..., Any], number: int) -> Callable[..., Any]:
     """Loads that see no time beyond two parameters."""
     return jit.bind(loads_between, loads=loads, at=number)  # type: ignore[no-untyped-call]
 
 
 @lru_cache(maxsize=64)
-def _rotating(order: int, series: Any) -> Any:
+def _rotating(order: int, series: Callable[..., Any]) -> Callable[..., int]:
     """The step by ``flows.taylor_plain`` of an order with the series of a torque."""
     made = jit.bind(  # type: ignore[no-untyped-call]
         taylor_plain.rotate_free,
@@ -288,7 +281,7 @@ def _rotating(order: int, series: Any) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _stepping(increments: Any) -> Any:
+def _stepping(increments: Callable[..., Any]) -> Callable[..., int]:
     return jit.bind(taylor_step, increments=increments)  # type: ignore[no-untyped-call]
 
 
@@ -306,7 +299,9 @@ def by_series(prepared: CompiledMethod, made: SeriesOfLanes) -> CompiledMethod:
     return replace(prepared, step=step, work=lambda bodies, blocks: made.size, int_coefficients=numbers)
 
 
-def _taylor(system: System, method: MethodSpec, prepared: CompiledMethod, adaptive: bool) -> tuple[CompiledMethod, Any]:
+def _taylor(
+    system: System, method: MethodSpec, prepared: CompiledMethod, adaptive: bool
+) -> tuple[CompiledMethod, Callable[..., Any]]:
     """The Taylor method with the series of all numbers, and these in the place of the loads; for a torque of the
     vertical alone, in steps of one size, with plain numbers."""
     if "series" in system.provides and not adaptive:

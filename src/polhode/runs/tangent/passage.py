@@ -20,8 +20,9 @@ from polhode.arguments import Array, Indices, Mask
 from polhode.errors import StepFailed
 from polhode.kernel import layout as L
 from polhode.runs.stepping import Run
-from polhode.runs.tangent.columns import slope
+from polhode.runs.tangent.columns import Columns, slope
 from polhode.runs.tangent.engine import Constants, Marched, Schedule, TangentEngine
+from polhode.systems import System
 from polhode.systems.structure import bodies_of_event
 
 ON_GRID = 1e-12
@@ -62,11 +63,11 @@ class Steps:
         """Steps from each time to the next."""
         return cls(float(ends[0]), float(ends[-1] - ends[0]), len(ends) - 1, 0, ends)
 
-    def end(self, k: Any) -> Any:
+    def end(self, k: int | Indices) -> Any:
         """Time at which k steps have been taken."""
         return self.t0 + (self.first + k) * self.h if self.ends is None else self.ends[k]
 
-    def size(self, k: Any) -> Any:
+    def size(self, k: int | Indices) -> Any:
         """Size of step number k."""
         return self.h if self.ends is None else self.ends[k + 1] - self.ends[k]
 
@@ -106,7 +107,7 @@ class Leg:
     """
 
     steps: Steps
-    parameters: Any
+    parameters: Array
     cuts: tuple[Cut, ...]
     moving: tuple[bool, bool] = (False, False)
     exact: bool = False
@@ -136,9 +137,9 @@ class Passage:
     """The legs of a run that has been taken, and how states and derivatives pass along them; where loads do not change,
     all its steps are one leg, and no run is needed."""
 
-    def __init__(self, steps: Steps, columns: Any = None, run: Run | None = None) -> None:
-        self.steps, self.columns, self.t0, self.run = steps, columns, steps.t0, run
-        self.system, self.direction = columns.system if run is None else run.system, copysign(1.0, steps.h)
+    def __init__(self, steps: Steps, system: System, run: Run | None = None) -> None:
+        self.steps, self.system, self.t0, self.run = steps, system, steps.t0, run
+        self.direction = copysign(1.0, steps.h)
         self.step = abs(steps.h) if steps.ends is None or not steps.n else float(np.abs(np.diff(steps.ends)).max())
         self._timed: dict[int, TangentEngine] = {}
         self.cuts: list[Cut] = []
@@ -179,7 +180,7 @@ class Passage:
                     self.sides[cut.crossing] = cut.side
                 parameters = self._parameters(cut.time)
 
-    def _parameters(self, t: float) -> Any:
+    def _parameters(self, t: float) -> Array:
         """What loads read from a time on."""
         found = self.system.with_memory
         if self.run is None:
@@ -245,16 +246,17 @@ class Passage:
 
     # -------------------------------------------------------------- states and derivatives
     def march(
-        self, engine: TangentEngine, times: Any, seeds: Any, part: range, visit: Callable[..., Any] | None = None
-    ) -> tuple[Any, Any]:
+        self, columns: Columns, engine: TangentEngine, times: Array, seeds: Array, part: range,
+        visit: Callable[[float, Array, Array], tuple[Array, Array]] | None = None,
+    ) -> tuple[Array, Array]:  # fmt: skip
         """States (rows, width) and derivatives (rows, width, columns) at the times of rows. What ``visit`` returns for
         time, state and derivatives takes their place at the ends of legs that do not move."""
-        state, change, row = self.columns.start.state.copy(), seeds.copy(), 0
+        state, change, row = columns.start.state.copy(), seeds.copy(), 0
         states, changes = np.empty((len(times), state.size)), np.empty((len(times), *change.shape))
         begin = np.zeros(len(part))  # derivative of the time at which a leg begins
         ending = range(0)  # rows at the end of the leg before, at which controllers act in the one that begins there
         for leg in self.legs():
-            taking = _Taking(self, engine, leg, part, begin)
+            taking = _Taking(self, columns, engine, leg, part, begin)
             taking.show(ending, times, states, changes)
             until = row + int(np.argmin(np.append(taking.holds(times[row:]), False)))
             state, change = taking.carry(state, change, times[row:until], states[row:until], changes[row:until])
@@ -284,9 +286,12 @@ class Passage:
 class _Taking:
     """A leg that is being taken with derivatives."""
 
-    def __init__(self, passage: Passage, engine: TangentEngine, leg: Leg, part: range, begin: Any) -> None:
-        self.passage, self.engine, self.leg, self.part, self.begin = passage, engine, leg, part, begin
-        self.constants = replace(passage.columns.constants_of(part), parameters=leg.parameters[None])
+    def __init__(
+        self, passage: Passage, columns: Columns, engine: TangentEngine, leg: Leg, part: range, begin: Array
+    ) -> None:
+        self.passage, self.columns, self.engine = passage, columns, engine
+        self.leg, self.part, self.begin = leg, part, begin
+        self.constants = replace(columns.constants_of(part), parameters=leg.parameters[None])
         varied = self.constants.varied
         behind = len(leg.parameters) - (0 if varied is None else varied[2].shape[1])
         if varied is not None and behind:
@@ -297,15 +302,15 @@ class _Taking:
         """Which rows are at the end."""
         leg = self.leg
         if leg.exact or not leg.steps.n:
-            return times == leg.last  # type: ignore[no-any-return]
+            return times == leg.last
         slack = ON_GRID * np.maximum(abs(leg.steps.size(leg.steps.n - 1)), np.abs(times))
-        return np.abs(times - leg.last) <= slack  # type: ignore[no-any-return]
+        return np.abs(times - leg.last) <= slack
 
     def holds(self, times: Array) -> Mask:
         """Which rows are before the end."""
         return ((self.leg.last - times) * self.passage.direction > 0.0) & ~self.at_end(times)
 
-    def carry(self, state: Any, change: Any, times: Any, states: Any, changes: Any) -> tuple[Any, Any]:
+    def carry(self, state: Array, change: Array, times: Array, states: Array, changes: Array) -> tuple[Array, Array]:
         """State and derivatives at the end, those at the times of rows go to ``states`` and ``changes``."""
         leg, steps, n = self.leg, self.leg.steps, self.leg.steps.n
         self.before = state
@@ -331,34 +336,37 @@ class _Taking:
             states[r], changes[r] = self.taken_to(states[r], changes[r], 0, 1, aside)
         return self.taken_to(state, change, done, n)
 
-    def show(self, numbers: range, times: Any, states: Any, changes: Any) -> None:
+    def show(self, numbers: range, times: Array, states: Array, changes: Array) -> None:
         """Let rows have what controllers set at their times."""
         for r in numbers if self.engine.system.sampled else ():
             states[r], changes[r] = self.engine.shown(states[r], changes[r], float(times[r]), self.constants)
 
-    def taken_to(self, state: Any, change: Any, first: int, last: int, steps: Steps | None = None) -> tuple[Any, Any]:
+    def taken_to(
+        self, state: Array, change: Array, first: int, last: int, steps: Steps | None = None
+    ) -> tuple[Array, Array]:
         """State and derivatives after some of the steps of the leg, or of others."""
         for k in range(first, last, AT_ONCE):
             marched = self.taken(state, change, (steps or self.leg.steps).part(k, min(k + AT_ONCE, last)))
             state, change = marched.states[0, -1], marched.derivatives[0, -1]
         return state, change
 
-    def taken(self, state: Any, change: Any, steps: Steps, every: int = 0) -> Marched:
+    def taken(self, state: Array, change: Array, steps: Steps, every: int = 0) -> Marched:
         """Steps with derivatives."""
         schedule = steps.schedule
         marched = self.engine.march(state[None], change[None], schedule, every=every, constants=self.constants)
         check_steps(marched, schedule)
         return marched
 
-    def moved(self, state: Any, change: Any, end: float) -> tuple[Any, Any]:
+    def moved(self, state: Array, change: Array, end: float) -> tuple[Array, Array]:
         """State and derivatives after one step to a time that stays, from a begin that moves."""
         if not self.leg.moving[0]:
             return self.timed(state, change, end, 0.0 * self.begin, 0.0 * self.begin)
         return self.timed(state, change, end, self.begin, -self.begin)
 
     def timed(
-        self, state: Any, change: Any, end: float, by_begin: Any, by_size: Any, constants: Constants | None = None
-    ) -> tuple[Any, Any]:
+        self, state: Array, change: Array, end: float, by_begin: Array, by_size: Array,
+        constants: Constants | None = None,
+    ) -> tuple[Array, Array]:  # fmt: skip
         """State and derivatives after one step whose begin and size vary; perhaps with other constants."""
         engine, schedule = self.passage.timed_engine(self.engine), Schedule.one(self.leg.first, end)
         marched = engine.march(state[None], change[None], schedule, constants=constants or self.constants,
@@ -366,7 +374,7 @@ class _Taking:
         check_steps(marched, schedule)
         return marched.states[0, -1], marched.derivatives[0, -1]
 
-    def crossing(self, cut: Cut, state: Any, change: Any) -> Any:
+    def crossing(self, cut: Cut, state: Array, change: Array) -> Array:
         """The derivatives of the time of a crossing at the end of the leg, ``change`` being that at a fixed time; and
         ``rate``, the derivative of the state there by the time."""
         k, passage, detection = cut.crossing, self.passage, self.passage.detection
@@ -379,7 +387,7 @@ class _Taking:
         first = int(table[k])
         own = slice(first, first + len(watch.numbers))
 
-        def value(t: float, x: Any, bodies: Any, parameters: Any, numbers: Any) -> Any:
+        def value(t: float, x: Array, bodies: Array, parameters: Array, numbers: Array) -> Array:
             y[seen], table[own] = x, numbers
             return detection.evaluate(t, y, bodies, parameters, table)[k : k + 1]
 
@@ -394,7 +402,7 @@ class _Taking:
             )  # fmt: skip
         return -(by_state[0] @ change[seen] + found[0]) / along
 
-    def acted(self, act: Any, t: float, state: Any, change: Any, begin: Any) -> tuple[Any, Any]:
+    def acted(self, act: Any, t: float, state: Array, change: Array, begin: Array) -> tuple[Array, Array]:
         """State and derivatives after an impulse or a setting at a time that has the derivatives ``begin``."""
         system, direction = self.passage.system, self.passage.direction
         places, (seen, sizes) = act.places(system.N), self.seen(act.reads, state)
@@ -402,7 +410,7 @@ class _Taking:
         still = state.copy()
         still[work] = 0.0
 
-        def after(t: float, x: Any, bodies: Any, parameters: Any, numbers: Any) -> Any:
+        def after(t: float, x: Array, bodies: Array, parameters: Array, numbers: Array) -> Array:
             y = still.copy()
             y[seen] = x
             act.with_numbers(numbers).apply(t, y, bodies, parameters, direction)
@@ -419,9 +427,9 @@ class _Taking:
         moved[work] += np.isin(work, places)[:, None] * change[work]
         return new, moved
 
-    def seen(self, bodies: Sequence[int] | None, state: Any) -> tuple[list[int], list[float]]:
+    def seen(self, bodies: Sequence[int] | None, state: Array) -> tuple[list[int], list[float]]:
         """Places in the state of bodies, and of all that loads read beside these, and the sizes of what is there."""
-        read, _ = self.passage.columns.read_by_loads
+        read, _ = self.columns.read_by_loads
         places, sizes = list[int](), list[float]()
         for i in bodies or ():
             for first, count in ((L.POSITION, 3), (L.MOMENTUM, 3), (L.ATTITUDE, 4), (L.ANGULAR, 3)):
@@ -431,11 +439,14 @@ class _Taking:
             return [], []
         return [*places, *read], [*sizes, *_sizes(state[read])]
 
-    def slopes(self, function: Any, t: float, state: tuple[Any, Any], own: Any, before: Sequence[Any]) -> Any:
+    def slopes(
+        self, function: Callable[..., Array], t: float, state: tuple[Array, list[float]], own: Array,
+        before: Sequence[Any],
+    ) -> tuple[Array, Array, Array]:  # fmt: skip
         """The derivatives of a function of a time, numbers of the state (they and their sizes), constants of bodies,
         parameters, and numbers of its own, which stand behind those of ``before``: by the time, by the state, and by
         what varies for each column."""
-        columns, (x, sizes) = self.passage.columns, state
+        columns, (x, sizes) = self.columns, state
         constants = [self.constants.bodies[0], self.constants.parameters[0], own]
         by_time = _best(lambda s: function(t + s, x, *constants), self.passage.step)
         by_state, found = np.zeros((len(by_time), len(x))), np.zeros((len(by_time), len(self.part)))
@@ -447,7 +458,7 @@ class _Taking:
         changing = columns.changing[first : first + len(own), self.part.start : self.part.stop]
         for n, slopes in enumerate((self.constants.varied[0][0], self.constants.varied[2][0], changing)):
 
-            def moved(numbers: Any, n: int = n) -> Any:
+            def moved(numbers: Array, n: int = n) -> Array:
                 return function(t, x, *constants[:n], numbers, *constants[n + 1 :])
 
             found += _along(moved, constants[n], slopes, _sizes(constants[n]))
@@ -465,29 +476,24 @@ def _split(steps: Steps, first: bool, last: bool) -> Iterator[tuple[Steps, tuple
         yield steps.part(a, b), (first and a == 0, last and b == n)
 
 
-def _size(numbers: Any) -> float:
+def _size(numbers: Array) -> float:
     """The length of a vector; 1 of nothing."""
     return float(np.linalg.norm(numbers)) or 1.0
 
 
-def _sizes(numbers: Any) -> Any:
+def _sizes(numbers: Array) -> Array:
     """Those of numbers; 1 of nothing, and of the mass of what is pinned."""
     sizes = np.abs(numbers)
     return np.where((sizes > 0.0) & (sizes < np.inf), sizes, 1.0)
 
 
-def _best(function: Any, size: float) -> Any:
+def _best(function: Callable[..., Array], size: float) -> Array:
     """The derivative of a function at 0, which is smooth near there, by the differences that agree best."""
-    found, least = None, np.inf
-    for offset in OFFSETS:
-        taken = slope(function, 0.5 * offset * size)
-        gap = float(np.linalg.norm(taken - slope(function, offset * size)))
-        if found is None or gap < least:
-            found, least = taken, gap
-    return found
+    found = [(slope(function, 0.5 * offset * size), slope(function, offset * size)) for offset in OFFSETS]
+    return min(found, key=lambda pair: float(np.linalg.norm(pair[0] - pair[1])))[0]
 
 
-def _along(function: Any, here: Any, slopes: Any, sizes: Any) -> Any:
+def _along(function: Callable[[Array], Array], here: Array, slopes: Array, sizes: Array) -> Array:
     """The derivatives of a function of numbers along columns (numbers, columns)."""
     found = []
     for column in slopes.T:
@@ -509,7 +515,7 @@ def in_legs(run: Run, block: Any, take: Callable[[Any], None]) -> None:
     M, states, done, sampled = len(block.states), block.states, 0, bool(run.system.sampled)
     block.rows[:, 0], block.iterations[:, 0], block.status[:], block.done[:] = block.states, 0, L.OK, 0
     most = np.zeros(M, dtype=np.int64)
-    for leg in Passage(Steps(run.t0, run.h, run.total or 0), run=run).legs():
+    for leg in Passage(Steps(run.t0, run.h, run.total or 0), run.system, run).legs():
         parameters, at, n = block.parameters.copy(), 0, leg.steps.n
         for switch in run.system.switches:
             parameters[:, switch.index] = leg.parameters[switch.index]

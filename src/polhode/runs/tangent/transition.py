@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from polhode.arguments import room_for
+from polhode.arguments import Array, room_for
 from polhode.errors import InvalidInput, StepFailed
 from polhode.kernel import layout as L
 from polhode.lazy_packages import xr
@@ -57,13 +56,13 @@ def changes_loads(request: Request) -> bool:
     return cut
 
 
-def seen_of(N: int, states: Any) -> dict[str, Any]:
+def seen_of(N: int, states: Array) -> dict[str, Array]:
     """What states of kernels (rows, width) are compared by (rows, N, 3)."""
     bodies = states[:, : L.BODY * N].reshape(len(states), N, L.BODY)
     return {name: bodies[..., at : at + 3] for name, at in SEEN.items()}
 
 
-def check_same_states(request: Request, rows: Mapping[str, Any], states: Any, growth: float) -> None:
+def check_same_states(request: Request, rows: Mapping[str, Array], states: Array, growth: float) -> None:
     """Refuse derivatives of steps that do not lead where the run has been, of which these rows are known."""
     for name, there in seen_of(request.system.N, states).items():
         if name not in rows:
@@ -106,7 +105,7 @@ class Transition:
         columns, times = self.columns, np.asarray(ds["time"].values, dtype=float)
         shape = (len(times), len(columns.rows), len(columns.names))
         room_for(float(np.prod(shape)), "numbers of state_transition")
-        matrix, states = np.empty(shape), None
+        matrix = np.empty(shape)
         for part, states, changes in self.carried(times, run):
             matrix[:, :, part.start : part.stop] = columns.read(states, changes, part.start)
         words = {
@@ -121,17 +120,17 @@ class Transition:
         found = ds.assign_coords(row=("row", list(columns.rows)), column=("column", list(columns.names)))
         return found.assign(state_transition=(("time", "row", "column"), matrix, words))
 
-    def carried(self, times: Any, run: Run | None) -> Iterator[tuple[range, Any, Any]]:
+    def carried(self, times: Array, run: Run | None) -> Iterator[tuple[range, Array, Array]]:
         """Of the columns that are carried along together: which they are, the states (rows, width) at the times of
         rows, and their derivatives (rows, width, columns); of loads that change a run is needed, which is over."""
         steps, run = self._steps(run)
         if self.changes:
             room_for(6.0 * steps.n, "steps")
-        passage = Passage(steps, self.columns, run if self.changes else None)
+        passage = Passage(steps, self.request.system, run if self.changes else None)
         for part, engine in zip(self.parts, self.engines, strict=True):
             seeds = self.columns.seeds[:, part.start : part.stop]
             room_for(float(len(times) * seeds.size), "derivatives of rows")
-            yield part, *passage.march(engine, times, seeds, part)
+            yield part, *passage.march(self.columns, engine, times, seeds, part)
 
     def _steps(self, taken: Run | None) -> tuple[Steps, Run | None]:
         """The steps that the run takes, and a run that has taken all of them."""
