@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from polhode.errors import InvalidInput, unknown_name
 
@@ -144,7 +144,7 @@ FROM_PROGRAMS = ("series", "commutator")
 """Capabilities that follow from a function of the user's that can be traced."""
 
 
-def refusal(missing: Iterable[str], method: str, system: str, because: str = "", **more: Any) -> InvalidInput:
+def refusal(missing: Iterable[str], method: str, system: str, because: str = "", **more: object) -> InvalidInput:
     """The error for a method and a system by their names, of what is missing the first; ``more`` for the sentence, and
     ``because``, why a function of the user's cannot be traced, of what follows from such functions."""
     first = in_order(missing)[0]

@@ -180,7 +180,7 @@ class _Cell:
             self.handle.update(content, raw=True)
 
 
-def teller(told: Any, name: str, kind: str = "a function") -> Callable[[Any], None]:
+def teller(told: object, name: str, kind: str = "a function") -> Callable[[Any], None]:
     """A function of the user's that is told how far something is, or one that does nothing where None is given. What it
     raises is the user's, and comes through as it is."""
     if told is None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import datetime
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from typing import Any
@@ -171,7 +171,7 @@ def texts(scale: str, since: Sequence[Decimal], digits: int | None = None) -> li
     return out
 
 
-def instants(epoch: Epoch, times: Any, scale: str) -> list[Decimal]:
+def instants(epoch: Epoch, times: Iterable[float], scale: str) -> list[Decimal]:
     """Convert times (s after an epoch) to seconds since 2000-01-01T00:00:00 in the given scale."""
     found = _instants(epoch, times, scale)
     if scale == "UTC" and found and min(found) < FIRST_UTC:
@@ -179,7 +179,7 @@ def instants(epoch: Epoch, times: Any, scale: str) -> list[Decimal]:
     return found
 
 
-def _instants(epoch: Epoch, times: Any, scale: str) -> list[Decimal]:
+def _instants(epoch: Epoch, times: Iterable[float], scale: str) -> list[Decimal]:
     in_own_scale = [epoch.since + Decimal(repr(float(t))) for t in times]
     if in_own_scale and not (min(in_own_scale) > FIRST_DATE and max(in_own_scale) < LAST_DATE):
         raise InvalidInput("time has entries outside the years 1 to 9999 of calendar dates; are they in seconds?")

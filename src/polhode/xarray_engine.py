@@ -38,12 +38,12 @@ class TrajectoryBackend(BackendEntrypoint):
         names = [drop_variables] if isinstance(drop_variables, str) else list(drop_variables or ())
         return ds.drop_vars(names, errors="ignore")
 
-    def guess_can_open(self, filename_or_obj: Any) -> bool:
+    def guess_can_open(self, filename_or_obj: object) -> bool:
         """Whether this is the live store of a run; files are left to xarray's own engines unless polhode is asked."""
         return _is_live_store(filename_or_obj)
 
 
-def _is_live_store(path: Any) -> bool:
+def _is_live_store(path: object) -> bool:
     """Whether there is a folder ``*.zarr`` with a checkpoint."""
     if not isinstance(path, str | os.PathLike):
         return False

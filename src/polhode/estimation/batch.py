@@ -64,7 +64,7 @@ def fit(
     loss: str = "linear",
     loss_scale: float = 1.0,
     max_evaluations: int = 100,
-    settings: Any = None,
+    settings: Settings | Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Fit:
     """Fit initial values and parameters of a system to measurements, by least squares with exact derivatives.

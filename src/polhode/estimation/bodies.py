@@ -68,7 +68,7 @@ def blocks_of(system: System) -> list[Block]:
             if does(system, i, word)]  # fmt: skip
 
 
-def body_and_word(system: System, name: Any) -> tuple[int, str] | None:
+def body_and_word(system: System, name: object) -> tuple[int, str] | None:
     """The body and the word of the name of a quantity of a state; None for the name of something else."""
     head, _, word = name.rpartition(".") if isinstance(name, str) else ("", "", name)
     if word not in (*TURNING, *MOVING):

@@ -195,7 +195,7 @@ def _of_dataset(ds: xr.Dataset, more: Mapping[str, Mapping[str, Any]]) -> list[M
     return found
 
 
-def _of_bodies(ds: Any, name: str) -> list[Measurement]:
+def _of_bodies(ds: xr.Dataset, name: str) -> list[Measurement]:
     """A recorded quantity of each body that has it: those that never turn, or move, have none."""
     every, names = ds[name].transpose("time", "body", ...).values, ds["body"].values if "body" in ds.coords else None
     found = []

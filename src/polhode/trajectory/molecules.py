@@ -71,12 +71,12 @@ class Particles(NamedTuple):
     steps: Indices
     box: Array | None  # (3,) or None: edges of the periodic box
     position: Array  # position, velocity: (T, n, 3): space frame; positions may be unwrapped
-    velocity: Any
+    velocity: Array
     attitude: Any  # (T, n, 4) or None: scalar first, body to space
     spin: Any  # (T, n, 3) or None: angular momentum, body frame
     dipole: Any  # (T, n, 3) or None: space frame
-    mass: Any  # mass, charge: (n,) or None: none if unknown
-    charge: Any
+    mass: Array | None  # mass, charge: (n,) or None: none if unknown
+    charge: Array | None
     inertia: Any  # (n, 3) or None: principal moments; zero where unknown
     species: list[str]  # species of each particle
     body: Indices  # (n,): index of the body that each particle is or belongs to
