@@ -21,7 +21,7 @@ import keyword
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from math import isfinite
+from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -207,14 +207,14 @@ def vector(value: object, name: str, length: int = 3, unit: str = "") -> Array:
     return a.copy() if a is value or a.base is not None else a
 
 
-def unit_vector(value: object, name: str) -> tuple[float, float, float]:
+def unit_vector(value: object, name: str) -> Any:
     """A vector of any length, normalised."""
     v = vector(value, name, unit=UNKNOWN)
-    if not v.any():
+    largest = max(map(abs, v.tolist()))
+    if not largest:
         raise InvalidInput(f"{name} is zero; give a direction")
-    v /= np.abs(v).max()  # so that the square does not overflow
-    x, y, z = (v / np.linalg.norm(v)).tolist()
-    return (x, y, z)
+    v = v / largest  # so that the square does not overflow
+    return tuple((v / sqrt(v @ v)).tolist())
 
 
 def unit_vectors(value: object, name: str) -> Array:
@@ -260,7 +260,7 @@ def of_each(
         raise InvalidInput(f"{name} must be one number or one for each of {count} {what}, but has shape {a.shape}")
     if kept is not None:
         kept[name] = a.tolist()
-    return np.broadcast_to(a, (count,)).copy()
+    return a.copy() if a.ndim else np.full(count, a)
 
 
 def whole(value: object, name: str, least: int = 0, most: float = 2**53) -> int:

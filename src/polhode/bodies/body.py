@@ -121,17 +121,17 @@ def body(
         inertia = in_unit(inertia, KG_M2, "inertia")
         found = principal(inertia, triangle=truth(physical, "physical"), name=f"inertia of body {name!r}")
         given["inertia"] = plain(inertia.inertia if isinstance(inertia, MassProperties) else inertia)
-    given |= ({"pinned": True} if pinned else {}) | ({} if at is None else {"at": list(pin)})
-    given |= {} if physical else {"physical": False}
-    given |= {key: dict(one.arguments) for key, one in (("wheels", spun), ("gyros", turned)) if one is not None}
+    given |= ({"pinned": True} if pinned else {}) | ({} if at is None else {"at": list(pin)}) | (
+        {} if physical else {"physical": False}
+    ) | {key: dict(one.arguments) for key, one in (("wheels", spun), ("gyros", turned)) if one is not None}  # fmt: skip
     return Body(name, float(mass), *rest_of(found, spun), given, spun, turned, pin)
 
 
 def rotors(wheels: Any, gyros: Any, whose: str = "") -> tuple[Wheels | None, Gyros | None]:
     """Wheels and gyros, each from what they are or from the mapping of their arguments; None without."""
     spun = None if wheels is None else made_by(reaction_wheels, Wheels, wheels, f"wheels{whose}", "reaction_wheels")
-    maker = "control_moment_gyros"
-    return spun, None if gyros is None else made_by(control_moment_gyros, Gyros, gyros, f"gyros{whose}", maker)
+    return spun, None if gyros is None else made_by(control_moment_gyros, Gyros, gyros, f"gyros{whose}",
+                                                    "control_moment_gyros")  # fmt: skip
 
 
 @answering

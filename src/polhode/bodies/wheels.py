@@ -82,9 +82,10 @@ class Wheels:
             found += [self.imbalance[k], *inside[0], *inside[1]]
         return tuple(map(float, found))
 
-    def axes_in(self, frame: Any) -> Directions:
+    @lru_cache  # noqa: B019  it keeps some
+    def axes_in(self, frame: tuple[float, ...]) -> Directions:
         """Their axes in the principal frame."""
-        return _turned(tuple(frame), self.directions)
+        return tuple(rotate_inverse(frame, axis) for axis in self.directions)
 
     @cached_property
     def directions(self) -> Directions:
@@ -99,11 +100,6 @@ def rest_of(whole: Any, wheels: Wheels | None) -> tuple[tuple[float, ...], tuple
     """Principal moments and frame of a body without what wheels add about their axes, from those of the whole."""
     moments, frame = (tuple(map(float, one)) for one in whole)
     return (moments, frame) if wheels is None else _rest(moments, frame, wheels.directions, tuple(wheels.inertia))
-
-
-@lru_cache
-def _turned(frame: tuple[float, ...], axes: Directions) -> Directions:
-    return tuple(rotate_inverse(frame, axis) for axis in axes)
 
 
 @lru_cache
@@ -198,7 +194,7 @@ def reaction_wheels(
 
     def each(value: Any, name: str, unit: str, least: float = -inf, strict: bool = False) -> Array:
         values = of_each(value, name, n, "wheels", unit, given)
-        if (values < least).any() or (strict and (values == least).any()):
+        if least > -inf and ((values < least).any() or (strict and (values == least).any())):
             wanted = "a positive number" if strict else "0 or more"
             raise InvalidInput(f"{name} is {float(values.min()):g}; give {wanted}")
         return values

@@ -6,7 +6,7 @@ further loads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType, MappingProxyType
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import has, numbers, truth
-from polhode.arguments.recorded import frozen, plain
+from polhode.arguments.recorded import SIMPLE, frozen, plain
 from polhode.bodies.body import Body, rotors
 from polhode.bodies.wheels import rest_of
 from polhode.errors import InvalidInput, UserFunctionError
@@ -72,9 +72,9 @@ NOTHING: Mapping[str, Any] = frozen({})
 NONE_GIVEN = Given({}, np.zeros(0), (), NO_STATES, (), True, {})
 
 
-def bodies_of(masses: Sequence[float], moments: Iterable[Any], frames: Iterable[Any]) -> list[Body]:
+def bodies_of(masses: Sequence[float], moments: Any, frames: Any) -> list[Body]:
     """The body called "body" with this mass, its principal moments and their frame, or several: body0, body1, ..."""
-    rows = enumerate(zip(masses, moments, frames, strict=True))
+    rows = enumerate(zip(masses, np.asarray(moments).tolist(), np.asarray(frames).tolist(), strict=True))
     return [Body(f"body{i}" if len(masses) > 1 else "body", m, tuple(I), tuple(q)) for i, (m, I, q) in rows]
 
 
@@ -109,10 +109,9 @@ def carrying(bodies: list[Body], wheels: Any, gyros: Any) -> list[Body]:
 
 def told(given: Any) -> Any:
     """An argument, or what was made of it, as records keep it."""
-    if has(given, "arguments"):
-        return dict(given.arguments)
-    several = isinstance(given, list) and given and has(given[0], "arguments")
-    return [dict(one.arguments) for one in given] if several else plain(given)
+    if isinstance(given, list) and (not given or has(given[0], "arguments")):
+        return [dict(one.arguments) for one in given]
+    return dict(given.arguments) if type(given) not in SIMPLE and has(given, "arguments") else plain(given)
 
 
 def given_of(

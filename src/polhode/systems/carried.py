@@ -289,10 +289,9 @@ class Energies:
     @classmethod
     def of(cls, mu: float, bodies: Sequence[Body], gradient: bool, spin: Spin | None) -> Energies:
         """Those of bodies, the one of which may have wheels."""
-        mass, moments = np.array([one.mass for one in bodies]), np.array([one.moments for one in bodies])
         wheels = bodies[0].wheels
-        spun = () if wheels is None else (np.array(wheels.axes_in(bodies[0].frame)), np.array(wheels.inertia))
-        return cls(mu, mass, moments, gradient, spun, spin)
+        spun = () if wheels is None else (wheels.axes_in(bodies[0].frame), wheels.inertia)
+        return cls(mu, [one.mass for one in bodies], [one.moments for one in bodies], gradient, spun, spin)
 
     def of_members(self, mass: Any, moments: Any, parameters: Any) -> Energies:
         """The same with constants of their own for each row: masses (n, N), moments (n, N, 3), parameters (n, P)."""
@@ -304,14 +303,16 @@ class Energies:
         r, p = body[..., L.POSITION : L.MOMENTUM], body[..., L.MOMENTUM : L.ATTITUDE]
         q, m = body[..., L.ATTITUDE : L.ANGULAR], body[..., L.ANGULAR :]
         size = np.linalg.norm(r, axis=-1)
-        attitude = 0.5 * np.sum(m * m / turning(self.moments), axis=-1)
+        moments = np.asarray(self.moments)
+        attitude = 0.5 * np.sum(m * m / turning(moments), axis=-1)
         if self.gradient:
-            D = self.moments - self.moments[..., 2:]
+            D = moments - moments[..., 2:]
             n = rotation.rotate_inverse(q, r) / size[..., None]
             attitude = attitude - 0.5 * self.mu / size**3 * (D.sum(axis=-1) - 3.0 * np.sum(n * n * D, axis=-1))
             if self.spun:
                 axes, inertia = self.spun
-                attitude = attitude - 0.5 * self.mu / size**3 * ((1.0 - 3.0 * (n @ axes.T) ** 2) @ inertia)
-        orbital = 0.5 * np.sum(p * p, axis=-1) / self.mass - self.mu * self.mass / size
+                attitude = attitude - 0.5 * self.mu / size**3 * ((1.0 - 3.0 * (n @ np.transpose(axes)) ** 2) @ inertia)
+        mass = np.asarray(self.mass)
+        orbital = 0.5 * np.sum(p * p, axis=-1) / mass - self.mu * mass / size
         spin = {"spin": rotation.rotate(q, m)} if self.spin is None else self.spin(body, read)
         return {**spin, "attitude_energy": attitude, "orbital_energy": orbital}

@@ -87,10 +87,9 @@ def principal(inertia: ArrayLike, *, triangle: bool = True, name: str = "inertia
         if min(a, b, c) > 0.0 and (not triangle or (a <= b + c and b <= c + a and c <= a + b)):
             return Principal(np.array((a, b, c)), np.array((1.0, 0.0, 0.0, 0.0)))
     tensor = tensor_from(given, name)
-    given_as_tensor = given.ndim == 2
-    diagonal = [float(tensor[k, k]) for k in range(3)]
-    labels = [f"{name}[{k},{k}]" if given_as_tensor else f"{name}[{k}]" for k in range(3)]
-    thin = _without_thickness(tensor)
+    diagonal, ordinary = tensor.diagonal().tolist(), _is_ordinary(tensor.tolist())
+    labels = [f"{name}[{k},{k}]" if given.ndim == 2 else f"{name}[{k}]" for k in range(3)]
+    thin = None if ordinary else _without_thickness(tensor)
     if thin is not None:
         return thin
     for k in range(3):
@@ -101,7 +100,8 @@ def principal(inertia: ArrayLike, *, triangle: bool = True, name: str = "inertia
             )
     moments, frame = diagonal, np.array([1.0, 0.0, 0.0, 0.0])
     if np.any(tensor != np.diag(diagonal)):
-        _check_definite(tensor, name)
+        if not ordinary:
+            _check_definite(tensor, name)
         found, frames = _diagonalised(tensor[None])
         moments, frame = found[0].tolist(), frames[0]
         labels = [f"principal {name}[{k}]" for k in range(3)]
@@ -237,6 +237,14 @@ def _of_many(given: Array, triangle: bool, whose: Callable[[int], str]) -> tuple
     for k in np.flatnonzero(~plain):
         moments[k], frames[k] = principal(given[k], triangle=triangle, name=whose(int(k)))
     return moments, frames
+
+
+def _is_ordinary(rows: Any) -> bool:
+    """Whether a tensor is far from all limits: definite whatever its round-off, and of no thin body."""
+    (a, d, e), (_, b, f), (*_, c) = rows
+    # Scaled to unit diagonal, the smallest moment is at least the determinant over (3/2)^2.
+    return min(a, b, c) > 1e-4 * max(a, b, c) and d / a * (d / b) < 1.0 and (
+        1.0 + 2.0 * d / a * (f / b) * (e / c) - d / a * (d / b) - e / a * (e / c) - f / b * (f / c)) > 1e-4  # fmt: skip
 
 
 def _without_thickness(tensor: Array) -> Principal | None:

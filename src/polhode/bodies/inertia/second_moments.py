@@ -62,6 +62,8 @@ def tensor_from(value: ArrayLike, name: str) -> Array:
 def symmetric(given: Array, name: str) -> Array:
     if given.shape != (3, 3):
         raise InvalidInput(f"{name} must be a 3x3 tensor, but its shape is {given.shape}")
+    if np.array_equal(given, given.T):
+        return given.copy()
     gap = np.abs(given - given.T)
     i, j = (int(k) for k in np.unravel_index(int(np.argmax(gap)), gap.shape))
     if gap[i, j] > RELATIVE_TOLERANCE * np.max(np.abs(given)):
