@@ -201,6 +201,24 @@ def test_a_system_describes_itself():
         top.name = "other"
 
 
+def damping(body, rate):
+    return {"torque": -rate * body.angular_velocity}
+
+
+def slowed(t, q, omega, p):
+    return -p[0] * omega
+
+
+def test_functions_and_loads_of_a_printed_system_are_named_not_quoted():
+    body = ph.rigid_body((1, 2, 2.5), torque=slowed, parameters=[0.1], loads=[ph.loads.of(damping, rate=0.5)])
+    call, load = repr(body).splitlines()
+    assert call == "rigid_body(inertia=[1.0, 2.0, 2.5], parameters=[0.1], torque=slowed)"
+    assert load == "  damping: your function damping on every body: rate 0.5"
+    assert "source" not in body._repr_html_() and "rate 0.5" in body._repr_html_()
+    craft = ph.orbit(1.0, forces=[ph.forces.thrust(1e-4, "velocity", start=1.0)])
+    assert "forces=[thrust(acceleration=0.0001, " in repr(craft)
+
+
 def test_every_system_is_in_the_table():
     assert set(ph.systems.SYSTEMS) >= {
         "particle",

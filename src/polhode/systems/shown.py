@@ -36,9 +36,10 @@ MOST = 400
 def system_html(system: System) -> str:
     """A system for a notebook: arguments, inertia, loads, and what it conserves."""
     build = builder(system.name)
-    pairs: list[tuple[str, Any]] = [(name, _shown(value)) for name, value in system.arguments.items()]
-    pairs = list(summands(system)) if system.name == "system" else pairs
-    pairs += [(name, "your function") for name in system.functions if name not in system.arguments]
+    alone = {name: value for name, value in system.arguments.items() if name != "loads" and system.name != "system"}
+    pairs: list[tuple[str, Any]] = [*((name, _shown(value)) for name, value in alone.items()), *summands(system)]
+    told = {name for name, _ in pairs}
+    pairs += [(name, "your function") for name in system.functions if name not in told]
     count = len(system.mass)
     moments = np.asarray(system.moments, dtype=float)
     turning = np.isfinite(moments).any(axis=-1)
@@ -95,11 +96,12 @@ def _other_than_default(make: Any, given: Any) -> Any:
 
 
 def summands(system: System) -> list[tuple[str, str]]:
-    """Name of each body, load and quantity around them in a sum, and what it is."""
+    """Name of each body, load and quantity around them in a sum, or load beside a system's own, and what it is."""
     found = []
-    around = [name for name, one in system.arguments.items()
+    records = system.arguments if system.name == "system" else system.arguments.get("loads") or {}
+    around = [name for name, one in records.items()
               if isinstance(one, Mapping) and one.get("kind") in (OWN, *SURROUNDINGS)]  # fmt: skip
-    for name, record in system.arguments.items():
+    for name, record in records.items():
         if name == "name":
             continue
         if not isinstance(record, Mapping):
@@ -174,14 +176,27 @@ def breaking(system: System) -> dict[str, list[str]]:
     return {law: names for law, names in found.items() if names}
 
 
+def _written(value: Any) -> str:
+    """The value of an argument in the call that builds a system: a function by its name, a record by its kind."""
+    if isinstance(value, Mapping) and "function" in value:
+        return _written(value["function"]) if isinstance(value["function"], Mapping) else value["function"]
+    if isinstance(value, Mapping) and "kind" in value:
+        return f"{value['kind']}({', '.join(f'{k}={_written(v)}' for k, v in value.items() if k != 'kind')})"
+    if isinstance(value, list) and value and isinstance(value[0], Mapping):
+        return f"[{', '.join(map(_written, value))}]"
+    text = repr(value)
+    return text if len(text) <= MOST else f"{text[: MOST // 2]}...]"
+
+
 def system_text(system: System) -> str:
-    """A system as the call that builds it; a sum with a line for each body and load, and what is conserved."""
-    if system.name != "system":
-        given = ((key, repr(value)) for key, value in system.arguments.items() if value is not None)
-        parts = [f"{key}={value if len(value) <= MOST else f'{value[: MOST // 2]}...]'}" for key, value in given]
-        return f"{system.name}({', '.join(parts)})"
-    kept = ", ".join(system.conserves).replace("_", " ") or "nothing that is known"
+    """A system as the call that builds it, with a line for each load beside its own; a sum with a line for each body
+    and load, and what is conserved."""
     lines = [f"  {name}: {what}" for name, what in summands(system)]
+    if system.name != "system":
+        given = ((key, value) for key, value in system.arguments.items() if value is not None and key != "loads")
+        call = f"{system.name}({', '.join(f'{key}={_written(value)}' for key, value in given)})"
+        return "\n".join([call, *lines])
+    kept = ", ".join(system.conserves).replace("_", " ") or "nothing that is known"
     if not system.names:
         return "\n".join([system.title, *lines])
     doing = [own.label for own in system.auxiliary if own.quantity == "work"]
