@@ -591,7 +591,8 @@ LONG = BODY.replace("0.2\n", "10000.0\nevery = 1000\n")
 
 def test_a_cluster_changes_no_bit(study):
     pytest.importorskip("distributed")
-    path, chance, killed = study(LONG + DRAWS.replace("count = 7", "count = 12")), random.Random(5), []
+    members = LONG.replace("10000.0", "4000.0") + DRAWS.replace("count = 7", "count = 6")
+    path, chance, killed = study(members), random.Random(5), []
     ph.sweep(path, store="whole.zarr")
 
     def shoot(now):
