@@ -35,6 +35,11 @@ RIGHT = (
     "ph.ensemble(top, 'v2', members={'weight': [1.0, 2.0]}, step=0.1, steps=3)",
     "ph.surroundings.igrf_field(), ph.planets.EARTH.mu, ph.rotation, ph.plots.dashboard(ds)",
     "ph.controller(lambda body: {'command': 1.0}, every=0.5).states(command=0.0).on('a')",
+    "ph.ensembles.sampling.attitude((1, 0, 0, 0), sigma=0.1), ph.runs.start_state(top, angular_velocity=(0, 0, 2.0))",
+    "ph.trajectory.convergence.observed_order([0.4, 0.2, 0.1], [1.6e-3, 4e-4, 1e-4])",
+    "ph.trajectory.frames.pointing_error(ds, toward=(0, 0, 1)), ph.ensembles.reductions.quantiles('energy', (0.1, 1))",
+    "ph.compare(top, ['v2', 'trapm'], [0.1, 0.05], t_end=1.0, start={'angular_velocity': (0, 0, 1.0)})",
+    "ph.gradient(sum, top, 'v2', step=0.1, steps=3, attitude=(1, 0, 0, 0), parameters={'weight': 2.0})",
 )
 """Calls that mypy must take."""
 

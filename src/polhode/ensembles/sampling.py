@@ -319,7 +319,7 @@ def uniform_attitude() -> Distribution:
 
 
 @answering
-def attitude(mean: Array, sigma: ArrayLike | None = None, *, covariance: ArrayLike | None = None) -> Distribution:
+def attitude(mean: ArrayLike, sigma: ArrayLike | None = None, *, covariance: ArrayLike | None = None) -> Distribution:
     """Attitudes about a mean: ``mean * exp(w)`` with a normal rotation vector w in the body frame.
 
     Parameters

@@ -337,7 +337,7 @@ class TrajectoryAccessor:
         return frames.altitude(self._chosen("altitude", "position", body=body, member=member), radius)
 
     def pointing_error(
-        self, axis: ArrayLike = (0.0, 0.0, 1.0), toward: str = "nadir", *, degrees: bool = False,
+        self, axis: ArrayLike = (0.0, 0.0, 1.0), toward: ArrayLike = "nadir", *, degrees: bool = False,
         body: int | str | None = None, member: int | None = None,
     ) -> xr.DataArray:  # fmt: skip
         """Angle between an axis of the body and a direction.

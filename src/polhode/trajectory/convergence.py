@@ -163,7 +163,7 @@ def _at_times_of(ds: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
 
 
 # ------------------------------------------------------------------ orders
-def asymptotic(steps: ArrayLike, errors: Array, floor: float = 0.0) -> Mask:
+def asymptotic(steps: ArrayLike, errors: ArrayLike, floor: float = 0.0) -> Mask:
     """Select the points in the asymptotic range, from which an order can be measured.
 
     Excluded are errors at or below ``floor``, zero or not finite; the round-off plateau at small steps; and points at
@@ -224,7 +224,7 @@ def asymptotic(steps: ArrayLike, errors: Array, floor: float = 0.0) -> Mask:
     return selected
 
 
-def observed_order(steps: ArrayLike, errors: Array, floor: float = 0.0) -> float:
+def observed_order(steps: ArrayLike, errors: ArrayLike, floor: float = 0.0) -> float:
     """Observed order of convergence: the log-log slope through the points that ``asymptotic`` selects.
 
     Parameters

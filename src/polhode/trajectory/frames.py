@@ -152,7 +152,7 @@ def yaw_pitch_roll(q: Array) -> Array:
     return np.stack([yaw, np.arctan2(sine, np.where(locked, 0.0, cosine)), np.where(locked, 0.0, roll)], axis=-1)
 
 
-def pointing_error(ds: xr.Dataset, axis: ArrayLike = (0.0, 0.0, 1.0), toward: str = "nadir") -> xr.DataArray:
+def pointing_error(ds: xr.Dataset, axis: ArrayLike = (0.0, 0.0, 1.0), toward: ArrayLike = "nadir") -> xr.DataArray:
     """Angle between an axis of the body and a direction in space."""
     trajectory(ds, "attitude")
     leading = tuple(ds["attitude"].dims[:-1])
