@@ -132,9 +132,9 @@ def test_a_particle_at_a_wall(method):
     P = np.stack([random.uniform(-1.5, 1.0, 100), random.normal(size=100), np.zeros(100)], -1)
     h = 0.4
     if method == "backward_euler":
-        expected = connected(lambda x, g: x - P - g * pulled(r + g * x), P, h, 1000)
+        expected = connected(lambda x, g: x - P - g * pulled(r + g * x), P, h, 500)
     else:
-        V = connected(lambda V, g: V - P - g / 2 * pulled(r + g / 2 * V), P, h, 1000)
+        V = connected(lambda V, g: V - P - g / 2 * pulled(r + g / 2 * V), P, h, 500)
         expected = P + h * pulled(r + h / 2 * V)
     states = [{"position": a, "momentum": b} for a, b in zip(r, P, strict=True)]
     found = momenta_after(method, ph.particle(1.0, force=well), states, h)

@@ -87,7 +87,12 @@ ORBITAL = ["v2/kepler", "rkn6_14a/kepler", "v2/kepler:corrected", "s6_10/kepler+
 PRODUCT = [f"mkrk:{name}:{map}" for name, map in product(SHIPPED, ("exp", "cayley"))]
 
 
-@each("label", some([*(name for name in METHODS if name not in LIMITED), *TABLEAUX, *WITH_CAYLEY, *CHARTED], 80))
+OF_ONE_STEP = [name for name in METHODS if name in SCHEMES]
+"""Rows of coefficients of one compiled step, whose conditions of order ``test_splitting_tables`` looks at."""
+OTHERS = [name for name in METHODS if name not in {*LIMITED, *SCHEMES}]
+
+
+@each("label", [*some(OF_ONE_STEP, 12), *some([*OTHERS, *TABLEAUX, *WITH_CAYLEY, *CHARTED], 42)])
 def test_promises(label):
     check_method(label).raise_for_failure()
 

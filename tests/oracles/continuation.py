@@ -2,8 +2,9 @@
 
 A residual is ``residual(x, h) -> (n, d)`` for unknowns ``x`` (n, d); its solution at h = 0 is known. The step grows in
 equal increments, and after each Newton's method with central differences of the whole residual, loads and all, goes to
-round-off, from a straight line through the last two solutions. Where a branch turns back, or may have, the answer is
-NaN: the increments of an unknown must go on changing little, and the determinant of the Jacobian must stay positive.
+1e-9 or less, at the last to round-off, from a parabola through the last three solutions. Where a branch turns back, or
+may have, the answer is NaN: the increments of an unknown must go on changing little, and the determinant of the
+Jacobian must stay positive.
 """
 
 import numpy as np
@@ -55,25 +56,26 @@ def jacobian(residual, x, h):
 
 def connected(residual, start, h, increments=200):
     """The solutions at h that are connected to ``start`` at 0, (n, d); NaN where the branch ends before."""
-    before, x = start.copy(), start.copy()
+    older, before, x = start.copy(), start.copy(), start.copy()
     ended = np.zeros(len(x), bool)
     sign = None
-    for g in h * np.arange(1, increments + 1) / increments:
+    for k in range(1, increments + 1):
+        g, small = h * k / increments, 1e-9 if k == increments else 1e-6  # one more step of Newton's makes it 1e-12
         guess = 2 * x - before
-        y = guess.copy()
+        y = guess + (x - 2 * before + older) * (k > 3)
         for _ in range(8):
             J = jacobian(residual, y, g)
             J[ended | ~np.isfinite(J).all((1, 2))] = np.eye(x.shape[1])
             correction = np.linalg.solve(J, np.nan_to_num(residual(y, g))[..., None])[..., 0]
             y = y - correction
-            if np.abs(correction[~ended]).max(initial=0.0) < 1e-9:
+            if np.abs(correction[~ended]).max(initial=0.0) < small:
                 break
         now = np.sign(np.linalg.det(J))
         sign = now if sign is None else sign
         left = np.linalg.norm(residual(y, g), axis=1)
         bent = np.linalg.norm(y - guess, axis=1) > 0.02 * (1 + np.linalg.norm(start, axis=1))
         ended |= bent | (now != sign) | ~(left < 1e-9 * (1 + np.linalg.norm(start, axis=1)))
-        before, x = x, np.where(ended[:, None], x, y)
+        older, before, x = before, x, np.where(ended[:, None], x, y)
     x = x.copy()
     x[ended] = np.nan
     return x

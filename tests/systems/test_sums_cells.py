@@ -7,6 +7,7 @@ where something is switched or sampled.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -229,8 +230,10 @@ def system_of(bodies, equipment):
     return ph.system(*parts, *bodies.loads, *loads, surroundings=equipment.surroundings if equipment else None)
 
 
-def motion_by_hand(bodies, equipment):
+@cache
+def motion_by_hand(name, kind=None):
     """Positions, attitudes and angular velocities at the end."""
+    bodies, equipment = BODIES[name], EQUIPMENT.get(kind)
     N, m = len(bodies.mass), np.array(bodies.mass)[:, None]
     J = np.array(bodies.inertia)  # of the body without what wheels add about their axes
     wheeled = equipment is not None and equipment.wheels is not None
@@ -297,7 +300,7 @@ def test_equipment_acts_on_any_body_as_by_hand(name, kind):
     bodies, equipment = BODIES[name], EQUIPMENT[kind]
     N = len(bodies.mass)
     ds = run(bodies, equipment)
-    found, expected, without = ends(ds, N), motion_by_hand(bodies, equipment), motion_by_hand(bodies, None)
+    found, expected, without = ends(ds, N), motion_by_hand(name, kind), motion_by_hand(name)
     moved = max(abs(a[0] - b[0]).max() / abs(b[0]).max() for a, b in zip(expected, without, strict=True) if b[0].any())
     assert moved > 1e-6
     for a, b in zip(found, expected, strict=True):
@@ -308,5 +311,5 @@ def test_equipment_acts_on_any_body_as_by_hand(name, kind):
 @each("name", BODIES)
 def test_bodies_without_equipment_move_as_by_hand(name):
     bodies = BODIES[name]
-    for a, b in zip(ends(run(bodies, None), len(bodies.mass)), motion_by_hand(bodies, None), strict=True):
+    for a, b in zip(ends(run(bodies, None), len(bodies.mass)), motion_by_hand(name), strict=True):
         assert abs(a - b).max() < 1e-10

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from cover import crossed
 from each import each
 from polhode.errors import InvalidInput
 
@@ -42,9 +43,12 @@ def end(act, method, inertia=None, **start):
     return system, ph.integrate(system, method, step=0.01, steps=300, **(START | start))
 
 
-@each("method", ["v2", "fg6_5", "mkrk:cv8", "imidm", "taylor"])
-@each(("alone", "both"), [(well, well_and_force), (sway, sway_and_force), (tilt, tilt_and_torque)])
-def test_they_act_as_what_is_derived(alone, both, method):
+BESIDE = {well: well_and_force, sway: sway_and_force, tilt: tilt_and_torque}
+
+
+@each(("alone", "method"), crossed(BESIDE, ["v2", "fg6_5", "mkrk:cv8", "imidm", "taylor"]))
+def test_they_act_as_what_is_derived(alone, method):
+    both = BESIDE[alone]
     turning = alone is tilt
     more = {"inertia": (1.0, 2.0, 2.5), "angular_velocity": (0.1, 0.2, 1.0)} if turning else {}
     (first, runs), (second, others) = end(alone, method, **more), end(both, method, **more)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from tests.systems import test_sums_sudden as sudden
@@ -54,24 +56,30 @@ def of_tether(name, s):
     return sudden.exact(rates, y, sudden.END, lambda t, y: np.linalg.norm(sudden.reach(y)) - most)[0][:6]
 
 
+@cache
+def of_tether_by(name):
+    """Its derivative by one number."""
+    return differences(lambda s: of_tether(name, s))
+
+
 @pytest.mark.parametrize("method", some(["s6_10", "mkrk:cv8", "mkrk:gauss6", "rkn6_14a", "mkrk:dp8"], 1))
 def test_the_time_at_which_a_tether_breaks_moves_with_start_and_numbers(method):
     ds = ph.integrate(sudden.tethered(), method, t_end=sudden.END, tangent=TETHER, **sudden.steps_of(method),
                       **sudden.PAIR)  # fmt: skip
     for name in ("position_x.1", "position_y.0", "momentum_x.1", "momentum_z.0", *TETHER):
-        wanted = differences(lambda s, name=name: of_tether(name, s))
+        wanted = of_tether_by(name)
         np.testing.assert_allclose(column(ds, name, PLACES), wanted, rtol=0, atol=2e-9 * max(1.0, np.abs(wanted).max()))
     assert (ds.state_transition.sel(row="cable_on").values[-1] == 0.0).all()
 
 
 def test_a_parameter_may_be_the_first_of_the_columns_that_are_carried_together():
     """The 25th: derivatives by the time at which an edge is met are of the motion alone."""
-    many = ["cable.until.most", "a.mass", "a.inertia", "cable.length", "cable.stiffness"]
+    many = ["cable.until.most", "a.mass", "a.inertia", "cable.length", "cable.stiffness", "b.mass"]
     words = {"step": 0.05, "t_end": sudden.END, **sudden.PAIR}
     ds = ph.integrate(sudden.tethered(), "s6_10", tangent=many, **words)
     assert str(ds.column.values[24]) == "cable.length"
-    alone = ph.integrate(sudden.tethered(), "s6_10", tangent=many[-2:], **words).state_transition
-    some = {"column": many[-2:]}
+    alone = ph.integrate(sudden.tethered(), "s6_10", tangent=many[-3:], **words).state_transition
+    some = {"column": many[-3:]}
     np.testing.assert_allclose(ds.state_transition.sel(some), alone.sel(some), rtol=0, atol=1e-9)
 
 
@@ -134,14 +142,14 @@ def test_the_gradient_of_a_function_past_the_break_is_that_of_dop853(method):
                         t_end=sudden.END, **sudden.steps_of(method), **sudden.PAIR)  # fmt: skip
     got = {"position_x.1": found["position"][1, 0], "momentum_z.0": found["momentum"][0, 2]}
     for name in ("position_x.1", "momentum_z.0", *TETHER):
-        wanted = weighing @ differences(lambda s, name=name: of_tether(name, s))
+        wanted = weighing @ of_tether_by(name)
         assert got.get(name, found.by.get(name)) == pytest.approx(wanted, abs=1e-8)
     alone = ph.gradient(lambda s: (s.position * weighing.reshape(2, 3)).sum(), sudden.tethered(), method, wrt=TETHER,
                         t_end=sudden.END, **sudden.steps_of(method), **sudden.PAIR)  # fmt: skip
     np.testing.assert_allclose(alone.flat(), [found[name] for name in TETHER], rtol=1e-11)
 
 
-@pytest.mark.parametrize("method", some(["v2", "mkrk:cv8", "rkn6_14a", "mkrk:dp8"], 1))
+@pytest.mark.parametrize("method", some(["s6_10", "mkrk:cv8", "rkn6_14a", "mkrk:dp8"], 1))
 def test_each_bounce_of_the_second_body_is_differentiated(method):
     touch = ph.events.of(floor, direction=-1).on("ball")
     kick = ph.loads.impulse((0.0, 0.0, 8.0), at=touch).on("ball")
