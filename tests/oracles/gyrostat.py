@@ -2,34 +2,53 @@
 
 from __future__ import annotations
 
+from operator import mul
+
 import mpmath as mp
 
+BITS = 160
+ONE = 1 << BITS
+"""Numbers are whole multiples of 2^-160."""
 
-def cross(a, b):
-    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+def fixed(x):
+    return int(mp.ldexp(mp.mpf(x), BITS))
+
+
+def of(a, b):
+    """The last coefficient of a product of two series."""
+    return sum(map(mul, a, reversed(b))) >> BITS
 
 
 def motion(M, q, H, moments, t, terms=60, pieces=64):
     """Momentum of the whole in the body and attitude after the time t, by Taylor series of ``terms`` terms.
 
     The equations are M' = M x w, q' = q o (0, w) / 2 with w = J^-1 (M - H); their series are multiplied out here term
-    by term in mpmath's precision.
+    by term.
     """
-    M, q, H, j = ([mp.mpf(x) for x in v] for v in (M, q, H, [1 / mp.mpf(x) for x in moments]))
-    h = mp.mpf(t) / pieces
+    M, q, H = ([fixed(x) for x in v] for v in (M, q, H))
+    j, h = [ONE * ONE // fixed(x) for x in moments], fixed(mp.mpf(t) / pieces)
+
+    def at_end(series):
+        total = 0
+        for value in reversed(series):
+            total = (total * h >> BITS) + value
+        return total
+
     for _ in range(pieces):
-        momenta, turns = [M], [q]
-        rates = [[j[k] * (M[k] - H[k]) for k in range(3)]]
+        m1, m2, m3 = momenta = [[x] for x in M]
+        a, b, c = rates = [[i * (x - y) >> BITS] for i, x, y in zip(j, M, H, strict=True)]
+        w, x, y, z = turns = [[v] for v in q]
         for n in range(terms):
-            dM, dq = [mp.mpf(0)] * 3, [mp.mpf(0)] * 4
-            for k in range(n + 1):
-                w, a = rates[n - k], turns[k]
-                dM = [x + y for x, y in zip(dM, cross(momenta[k], w), strict=True)]
-                v = [a[0] * x + y for x, y in zip(w, cross(a[1:], w), strict=True)]
-                dq = [x + y for x, y in zip(dq, [-sum(x * y for x, y in zip(a[1:], w, strict=True)), *v], strict=True)]
-            momenta.append([x / (n + 1) for x in dM])
-            turns.append([x / (2 * (n + 1)) for x in dq])
-            rates.append([j[k] * momenta[-1][k] for k in range(3)])
-        M = [sum(c[k] * h**n for n, c in enumerate(momenta)) for k in range(3)]
-        q = [sum(c[k] * h**n for n, c in enumerate(turns)) for k in range(4)]
-    return M, q
+            slopes = of(m2, c) - of(m3, b), of(m3, a) - of(m1, c), of(m1, b) - of(m2, a)
+            spins = (
+                -of(x, a) - of(y, b) - of(z, c), of(w, a) + of(y, c) - of(z, b),
+                of(w, b) - of(x, c) + of(z, a), of(w, c) + of(x, b) - of(y, a),
+            )  # fmt: skip
+            for series, rate, i, slope in zip(momenta, rates, j, slopes, strict=True):
+                series.append(slope // (n + 1))
+                rate.append(series[-1] * i >> BITS)
+            for series, spin in zip(turns, spins, strict=True):
+                series.append(spin // (2 * (n + 1)))
+        M, q = [at_end(one) for one in momenta], [at_end(one) for one in turns]
+    return [mp.mpf(x) / ONE for x in M], [mp.mpf(x) / ONE for x in q]
