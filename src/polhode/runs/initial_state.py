@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.algebra.quaternion import multiply, rotate_inverse
+from polhode.algebra.quaternion import multiply, rotate, rotate_inverse
 from polhode.algebra.short_rows import any_of, largest, smallest
 from polhode.algebra.vectorised import plain
 from polhode.arguments import UNKNOWN, Array, ArrayLike, Mask, array, has, vector
@@ -44,6 +44,7 @@ ANGULAR_MOMENTUM = slice(L.ANGULAR, L.BODY)
 """Where its angular momentum stands there, in the frame of the principal axes."""
 
 
+turned, product = python_of(rotate), python_of(multiply)
 OneBody = tuple[tuple[float, ...], tuple[float, ...], float]
 """Frame, moments and mass of a body."""
 
@@ -64,7 +65,7 @@ def of_one_body(
     m: tuple[float, ...] = (0.0, 0.0, 0.0)
     r = p = m
     if moments[0] < inf:
-        if not all(1.0 / LARGEST <= moment <= LARGEST for moment in moments):
+        if not 1.0 / LARGEST <= min(moments) <= max(moments) <= LARGEST:
             return None
         if attitude is not None:
             if (given := plain(attitude, 4)) is None:
@@ -77,7 +78,7 @@ def of_one_body(
         if (spin := angular_momentum if angular_velocity is None else angular_velocity) is not None:
             if (given := plain(spin, 3)) is None:
                 return None
-            m = python_of(rotate_inverse)(frame, tuple(map(float, given)))
+            m = turned((frame[0], -frame[1], -frame[2], -frame[3]), tuple(map(float, given)))
             if angular_velocity is not None:
                 m = (moments[0] * m[0], moments[1] * m[1], moments[2] * m[2])
             size = max(map(abs, m))
@@ -85,7 +86,7 @@ def of_one_body(
                 return None
     elif not (attitude is None and angular_velocity is None and angular_momentum is None):
         return None
-    q = python_of(multiply)(q, frame)
+    q = product(q, frame)
     if mass < inf:
         if position is not None:
             if (given := plain(position, 3)) is None:
