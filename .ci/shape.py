@@ -47,7 +47,7 @@ SIZES = {
     "arguments": (667, 409),
     "bodies": (1967, 791),
     "chaos": (801, 384),
-    "checks": (2053, 946),
+    "checks": (2059, 952),
     "cli": (2716, 1342),
     "ensembles": (7323, 4359),
     "estimation": (3760, 2105),

@@ -80,6 +80,24 @@ def test_every_line_of_a_report_is_explained(check, name):
     assert "When a line fails" in said
 
 
+def bond(a, b, stiffness):
+    d = b.position - a.position
+    return 0.5 * stiffness * d @ d + 0.1 * a.position[2]
+
+
+def test_a_start_by_names_of_bodies_is_that_of_rows():
+    pair = ph.system(ph.body("a", 2.0, (1, 2, 2.5)), ph.body("b", 1.0), ph.loads.of(bond, stiffness=3.0).on("a", "b"))
+    by_name = {"b": {"position": (1.2, 0.1, 0.0)}, "a": {"rotation_vector": (0.1, 0.0, 0.2), "velocity": (0, 1, 0)}}
+    rows = {"position": [(0, 0, 0), (1.2, 0.1, 0.0)], "velocity": [(0, 1, 0), (0, 0, 0)],
+            "attitude": [ph.rotation.exp_quaternion((0.1, 0.0, 0.2)), (1, 0, 0, 0)]}  # fmt: skip
+    once = {"states": 2, "span": 0.5}
+    report = ph.checks.check_system(pair, start=by_name, **once)
+    assert report.passed and str(report) == str(ph.checks.check_system(pair, **rows, **once))
+    assert str(report) != str(ph.checks.check_system(pair, **once))
+    with pytest.raises(ph.errors.InvalidInput, match="velocity is given, and start has it too"):
+        ph.checks.check_system(pair, start=ph.State(velocity=rows["velocity"]), velocity=rows["velocity"])
+
+
 def test_a_word_that_check_system_does_not_know_is_a_sentence():
     body = ph.free_body((1, 2, 2.5))
     with pytest.raises(ph.errors.InvalidInput, match=r"unknown argument of check_system 'foo'.*angular_velocity"):

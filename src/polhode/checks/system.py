@@ -19,20 +19,15 @@ from polhode.checks import system_measures as measure
 from polhode.checks.report import Line, Report
 from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel import layout as L
-from polhode.runs.initial_state import start_state
-from polhode.runs.state import STATE_WORDS
+from polhode.runs.initial_state import rows_by_name, start_state
+from polhode.runs.state import STATE_WORDS, State, as_kept, refuse_own_states, state_of
 from polhode.systems import System
 from polhode.systems.record import present_system
 
 CONSERVED = (
-    "energy",
-    "angular_momentum_space",
-    "vertical_angular_momentum",
-    "axial_angular_momentum",
-    "momentum",
-    "total_momentum",
-    "total_angular_momentum",
-)
+    "energy", "angular_momentum_space", "vertical_angular_momentum", "axial_angular_momentum", "momentum",
+    "total_momentum", "total_angular_momentum",
+)  # fmt: skip
 """The names a system may use in ``conserves``."""
 
 MOST_STATES = 10_000
@@ -172,7 +167,10 @@ def _states_near(system: System, count: int, rng: np.random.Generator, start: Ma
 
 
 # ------------------------------------------------------------------ the check
-def check_system(system: System, *, states: int = 3, span: float | None = None, seed: int = 0, **start: Any) -> Report:
+def check_system(
+    system: System, *, start: State | Mapping[str, Any] | None = None, states: int = 3, span: float | None = None,
+    seed: int = 0, **at_start: Any,
+) -> Report:  # fmt: skip
     """Measure whether a system does what it declares: above all, whether its loads belong to its potential.
 
     A wrong sign or factor in a load does not show in a run: the motion looks plausible, but is that of another system.
@@ -182,6 +180,8 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
     ----------
     system : System
         Shipped or built by hand.
+    start : State or mapping, optional
+        Near which state it is looked at, as for ``integrate``: also by names of bodies, ``{"a": {"position": ...}}``.
     states : int
         Number of random states, near the one given, at which everything is checked.
     span : float, optional
@@ -189,9 +189,9 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
         body turns by two radians, and at most 2, or less where the loads have a kink on the way.
     seed : int
         Of the random states; the same seed gives the same report.
-    **start : array_like
-        A state in the system's own range, as for ``integrate`` (``attitude``, ``angular_velocity``, ``position``, ...);
-        the states tried are near it (up to 0.5 rad and 20 percent away). By default random, of size one, attitudes
+    **at_start : array_like
+        The same in six words (``attitude``, ``angular_velocity``, ``position``, ...): a state in the system's own
+        range; the states tried are near it (up to 0.5 rad and 20 percent away). By default random, of size one, attitudes
         within 0.5 rad of the identity. Orbits and spacecraft need a ``position``.
 
     Returns
@@ -252,15 +252,21 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
     True
     """
     system = present_system(system)
-    for name in start:
+    for name in at_start:
         if name not in STATE_WORDS:
-            raise unknown_name("argument of check_system", name, ("states", "span", "seed", *STATE_WORDS))
+            raise unknown_name("argument of check_system", name, ("start", "states", "span", "seed", *STATE_WORDS))
+    if start is not None:
+        refuse_own_states(system, start, "the check")
+        given = state_of(rows_by_name(system.names, start)).given
+        if both := sorted(given.keys() & at_start.keys()):
+            raise InvalidInput(f"{both[0]} is given, and start has it too; keep one of them")
+        at_start |= as_kept(given) | {name: given[name] for name in STATE_WORDS[3:] if name in given}
     states, seed = whole(states, "states", 1, MOST_STATES), whole(seed, "seed")
     span = None if span is None else number(span, "span", "s", positive=True)
     lines = [_shape_line(system)]
     if not lines[0].passed:
         return Report(repr(system), tuple(lines))
-    near = _states_near(system, states, np.random.default_rng(seed), start)
+    near = _states_near(system, states, np.random.default_rng(seed), at_start)
     wrong = next((found for found in (measure.load_defect(system, y) for y in near) if found), "")
     lines.append(Line("loads", not wrong, "write their own numbers only", wrong or "as they must"))
     if not wrong:
