@@ -191,8 +191,8 @@ def check_system(
         Of the random states; the same seed gives the same report.
     **at_start : array_like
         The same in six words (``attitude``, ``angular_velocity``, ``position``, ...): a state in the system's own
-        range; the states tried are near it (up to 0.5 rad and 20 percent away). By default random, of size one, attitudes
-        within 0.5 rad of the identity. Orbits and spacecraft need a ``position``.
+        range; the states tried are near it (up to 0.5 rad and 20 percent away). By default random, of size one,
+        attitudes within 0.5 rad of the identity. Orbits and spacecraft need a ``position``.
 
     Returns
     -------
