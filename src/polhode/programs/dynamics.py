@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from polhode.arguments import Array
 from polhode.errors import UserFunctionError
 from polhode.kernel import jit, layout as L
 from polhode.programs.decisions import Decisions, TooManyWays
@@ -49,7 +50,7 @@ _kept: OrderedDict[Any, list[Dynamics]] = OrderedDict()
 
 
 def of_roles(
-    loads: Role, potential: Role | None, turns: Sequence[Sequence[bool]], auxiliary: int, parameters: Sequence[float],
+    loads: Role, potential: Role | None, turns: Sequence[Sequence[bool]], auxiliary: int, parameters: Array,
     changing: frozenset[int] = frozenset(), part: int = L.ALL,
 ) -> Dynamics:  # fmt: skip
     """The dynamics of a system from its roles; systems whose programs are the same share one."""
@@ -65,7 +66,7 @@ def of_roles(
 
 
 def _traced(
-    loads: Role, potential: Role | None, turns: Sequence[Sequence[bool]], auxiliary: int, parameters: Sequence[float],
+    loads: Role, potential: Role | None, turns: Sequence[Sequence[bool]], auxiliary: int, parameters: Array,
     changing: frozenset[int], part: int,
 ) -> Dynamics:  # fmt: skip
     N = len(turns)

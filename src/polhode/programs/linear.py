@@ -164,8 +164,7 @@ def least_squares(a: object, b: object, rcond: Any = None) -> Any:
 
 def pseudo_inverse(a: object) -> Any:
     """``numpy.linalg.pinv`` of a matrix of full rank."""
-    rows = _matrix(a, "np.linalg.pinv", False)
-    return least_squares(a, np.eye(len(rows)), 1e-15)[0]
+    return least_squares(a, np.eye(len(_matrix(a, "np.linalg.pinv", False))), 1e-15)[0]
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:

@@ -18,9 +18,10 @@ p{k}                parameter k of the system
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from polhode.arguments import Array
 from polhode.kernel import layout as L
 from polhode.programs.attitude import attitude
 from polhode.programs.graph import Graph
@@ -116,7 +117,7 @@ class Rows(NamedTuple):
 class Values(Mapping[str, float]):
     """Values of parameters by the names of their inputs, but of those that are ``changing``; read when asked for."""
 
-    def __init__(self, parameters: Sequence[float], changing: Collection[int]) -> None:
+    def __init__(self, parameters: Array, changing: Collection[int]) -> None:
         self.parameters, self.changing = parameters, changing
 
     def __contains__(self, name: object) -> bool:

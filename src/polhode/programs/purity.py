@@ -200,8 +200,7 @@ class _Reader:
             if function.__module__ and room in CAREFUL and not package.startswith("numpy.random"):
                 return NEW
             if room in OUTSIDE or room in TELLING:
-                kind = "outside" if room in OUTSIDE else "log"
-                self.found(kind, f"calls {package}.{function.__name__}", line)
+                self.found("outside" if room in OUTSIDE else "log", f"calls {package}.{function.__name__}", line)
                 return NEW
             return self.function(function, given, named)
         if isinstance(function, type):

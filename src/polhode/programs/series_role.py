@@ -97,8 +97,7 @@ class _Writer(SeriesWriter):
             if kind == "choose":
                 found += [] if x in answers else [(x, "", ""), ("", x, "")]
             elif kind in PRIMITIVES:
-                arguments = [f"{one}0" for one in rule.operands[1:]]
-                bounds = PRIMITIVES[kind].bounds({}, f"{rule.name}0", *arguments)
+                bounds = PRIMITIVES[kind].bounds({}, f"{rule.name}0", *[f"{one}0" for one in rule.operands[1:]])
                 found += [(rule.operands[-1], "", f" - ({bound})") for bound in bounds]
             elif kind in ("abs", "sign"):
                 found.append(("", x, ""))

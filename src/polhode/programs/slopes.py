@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from polhode.arguments import Mask
 from polhode.kernel import layout as L
 from polhode.programs import derive
 from polhode.programs.dynamics import Dynamics
@@ -23,7 +24,7 @@ MOST_ROWS = 1500
 """Rows of a program of slopes; longer ones (fields of high degree) cost more to compile than they are worth."""
 
 
-def _columns(dynamics: Dynamics, moves: Sequence[bool], turns: Sequence[bool]) -> dict[int, dict[int, int]]:
+def _columns(dynamics: Dynamics, moves: Mask, turns: Sequence[bool]) -> dict[int, dict[int, int]]:
     """By which inputs to differentiate: seeds of ``derive.forward`` by the number of the column."""
     g = dynamics.graph
     one = g.const(1.0)
@@ -41,9 +42,7 @@ def _columns(dynamics: Dynamics, moves: Sequence[bool], turns: Sequence[bool]) -
     return seeds
 
 
-def slopes_role(
-    dynamics: Dynamics, moves: Sequence[bool], turns: Sequence[Sequence[bool]]
-) -> Callable[..., Any] | None:
+def slopes_role(dynamics: Dynamics, moves: Mask, turns: Mask) -> Callable[..., Any] | None:
     """The role, of signature LOADS, in Python."""
     if not dynamics.traced or dynamics.N > MOST_BODIES:
         return None
@@ -62,5 +61,4 @@ def slopes_role(
     outputs = [*rows, *dynamics.rates, *found.values()]
     if len(g.needed(outputs)) > MOST_ROWS:
         return None
-    role: Callable[..., Any] = module_of(text_of_rows("slopes", g, outputs, N, [*range(behind), *found])).slopes
-    return role
+    return module_of(text_of_rows("slopes", g, outputs, N, [*range(behind), *found])).slopes

@@ -142,8 +142,7 @@ def called(run: Callable[[], Any], name: str) -> Any:
     except UserFunctionError:
         raise
     except Exception as problem:
-        reason = f"it raised {type(problem).__name__}: {problem}"
-        raise NotTraceable(reason, _line(problem)) from problem
+        raise NotTraceable(f"it raised {type(problem).__name__}: {problem}", _line(problem)) from problem
 
 
 def _line(problem: BaseException) -> str:

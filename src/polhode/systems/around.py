@@ -12,7 +12,7 @@ from polhode.errors import InvalidInput, UserFunctionError, shown, unknown_name
 from polhode.loads import Load
 from polhode.programs.graph import Graph
 from polhode.programs.trace import flat, shape_of
-from polhode.programs.tracer import Tracer, array_of, row_of
+from polhode.programs.tracer import Traced, Tracer, array_of, row_of
 from polhode.surroundings import SURROUNDINGS, Surrounding
 from polhode.surroundings.paths import Ephemeris, path
 from polhode.surroundings.surrounding import OWN, Table, of
@@ -20,13 +20,13 @@ from polhode.systems.event_record import Watch
 from polhode.systems.summands import Shape, Sum, Summand
 
 
-def surroundings_of(given: Any) -> list[Surrounding]:
+def surroundings_of(given: object) -> list[Surrounding]:
     """The argument ``surroundings`` of a system: by name what ``polhode.surroundings`` makes, or its arguments with a
     ``kind``."""
     return [surrounding_of(name, one) for name, one in mapping({} if given is None else given, "surroundings").items()]
 
 
-def surrounding_of(name: str, given: Any) -> Surrounding:
+def surrounding_of(name: str, given: object) -> Surrounding:
     """One of them; an ephemeris is the path by it."""
     given = path(ephemeris=given) if isinstance(given, Ephemeris) else given  # type: ignore[arg-type]
     if isinstance(given, Surrounding):
@@ -40,8 +40,7 @@ def surrounding_of(name: str, given: Any) -> Surrounding:
     told = dict(given)
     kind = text(told.pop("kind", ""), f"kind of surroundings {name!r}")
     if kind in SURROUNDINGS:
-        made: Surrounding = called(SURROUNDINGS[kind], told)
-        return made.named(name)
+        return called(SURROUNDINGS[kind], told).named(name)
     if kind != OWN:
         raise unknown_name(f"kind of surroundings {name!r}", kind, SURROUNDINGS)
     function = told.pop("function", None)
@@ -60,7 +59,7 @@ class Around:
         self.known: dict[tuple[str, int], Any] = {}
         self.asking: list[str] = []
 
-    def at(self, name: str, i: int, rows: Callable[..., Mapping[str, list[int]]]) -> Any:
+    def at(self, name: str, i: int, rows: Callable[..., Mapping[str, list[int]]]) -> Traced | Tracer:
         """A quantity around body i; ``rows`` traces a function on bodies, reading what it returns by another."""
         if (name, i) not in self.known:
             if name in self.asking:
@@ -70,7 +69,7 @@ class Around:
             try:
                 one, shapes = self.quantities[name], list[Shape]()
 
-                def read(result: Any) -> list[tuple[str, list[int]]]:
+                def read(result: object) -> list[tuple[str, list[int]]]:
                     shape = shape_of(result)
                     if shape is None:
                         raise UserFunctionError(f"{one.load.described} returns no numbers; it must return a number or "

@@ -54,7 +54,7 @@ class Given:
     """What a user hands to a builder beside what its body is."""
 
     users: Mapping[str, UserFunction]  # functions by their keywords
-    values: Any  # the numbers that they and controllers are handed
+    values: Array  # the numbers that they and controllers are handed
     steered: tuple[Controller, ...]  # the controllers
     states: States  # states that controllers set, then those whose rates functions return
     more: tuple[Load, ...]  # further loads
@@ -184,7 +184,7 @@ def commands_of(given: Given, states: States) -> dict[str, UserFunction]:
 
 def assembled(
     name: str, bodies: Sequence[Body], loads: Sequence[Load], arguments: Mapping[str, Any], given: Given = NONE_GIVEN,
-    axis: Any = None, alone: Mapping[str, Any] = NOTHING, how: Mapping[str, Any] = NOTHING,
+    axis: Array | None = None, alone: Mapping[str, Any] = NOTHING, how: Mapping[str, Any] = NOTHING,
     quantities: Callable[[Any], Any] | None = None, **attributes: Any,
 ) -> System:  # fmt: skip
     """The system of bodies under loads and what a user hands in, whose numbers are its last parameters.
@@ -281,7 +281,7 @@ def _of_programs(
     return whole, structure, called
 
 
-def _key_of(users: Mapping[str, UserFunction]) -> Any:
+def _key_of(users: Mapping[str, UserFunction]) -> tuple[Any, ...]:
     """The functions and their numbers as a key."""
     return (*((name, one.looked, one.form, one.parameters.tobytes()) for name, one in users.items()),)
 

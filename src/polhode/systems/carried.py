@@ -153,7 +153,7 @@ def carried_by(bodies: Sequence[Body], at: int) -> tuple[Carried, ...]:
 
 
 @lru_cache
-def _kinds(wheels: Wheels | None, gyros: Gyros | None, frame: Any) -> frozenset[str]:
+def _kinds(wheels: Wheels | None, gyros: Gyros | None, frame: tuple[float, ...]) -> frozenset[str]:
     """What rotors have; what may be varied by a number is there as soon as it is given."""
     of_gyros = {} if gyros is None else gyros.arguments
     found = {"stops": "max_angle" in of_gyros, "rate": "max_rate" in of_gyros}
@@ -186,7 +186,7 @@ def numbers_of(bodies: Sequence[Body], carried: Sequence[Carried]) -> list[float
     return [*(index if len(bodies) > 1 else []), *tables]
 
 
-def fitted(parameters: Any, carried: Sequence[Carried], before: int) -> Array:
+def fitted(parameters: Array, carried: Sequence[Carried], before: int) -> Array:
     """The parameters of a system with so many auxiliary variables before the states of rotors."""
     found = np.array(parameters) if carried else parameters
     for one in carried:
@@ -234,14 +234,14 @@ class Spin:
     """The angular momenta of bodies with their rotors about their centres of mass, in space, from recorded states."""
 
     carried: tuple[Carried, ...]  # the rotors
-    parameters: Any  # (P,): of the system
+    parameters: Array  # (P,): of the system
     kept: str  # which angular momentum of all bodies about the origin is conserved, in which they then are; "" for none
 
-    def of_members(self, mass: Any, moments: Any, parameters: Any) -> Spin:
+    def of_members(self, mass: object, moments: object, parameters: Array) -> Spin:
         """The same with parameters of their own for each row."""
         return replace(self, parameters=parameters)
 
-    def __call__(self, body: Any, read: Array) -> dict[str, Any]:
+    def __call__(self, body: Array, read: Array) -> dict[str, Any]:
         m, p = np.array(body[..., L.ANGULAR :]), np.atleast_2d(self.parameters)
         for one in self.carried:
             m[:, one.body] += _momentum_of(one, p, read)
@@ -279,9 +279,9 @@ class Energies:
     """Spin, attitude energy and orbital energy from recorded states: for a real satellite the attitude's is below the
     round-off of their sum."""
 
-    mu: Any
-    mass: Any
-    moments: Any
+    mu: float | Array
+    mass: float | Array
+    moments: Array
     gradient: bool
     spun: tuple[Any, ...] = ()  # axes of wheels and their moments about them, which the others leave out
     spin: Spin | None = None  # of body and rotors
@@ -299,7 +299,7 @@ class Energies:
         return Energies(parameters[:, 0, None], mass, np.where(np.isinf(moments), 0.0, moments), self.gradient,
                          self.spun, spin)  # fmt: skip
 
-    def __call__(self, body: Any, read: Any = None) -> dict[str, Any]:
+    def __call__(self, body: Array, read: Any = None) -> dict[str, Any]:
         r, p = body[..., L.POSITION : L.MOMENTUM], body[..., L.MOMENTUM : L.ATTITUDE]
         q, m = body[..., L.ATTITUDE : L.ANGULAR], body[..., L.ANGULAR :]
         size = np.linalg.norm(r, axis=-1)

@@ -14,7 +14,7 @@ whose centre of mass lies off its axis takes from the wheel: b is mass times dis
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from polhode.flows import gimbals
 from polhode.flows.gyrostat import AXES, AXIS, OF_WHEEL
 from polhode.kernel import layout as L
 from polhode.programs.attitude import matrix_of
+from polhode.programs.graph import Graph
 from polhode.programs.rewire import rewired
 from polhode.programs.tracer import Traced, Tracer, array_of, row_of, where
 from polhode.systems.carried import Carried
@@ -61,10 +62,10 @@ def turned(axis, angle, v):
 class Rotors:
     """The numbers of the rotors in a body, as inputs of a program."""
 
-    def __init__(self, g: Any, one: Carried) -> None:
+    def __init__(self, g: Graph, one: Carried) -> None:
         self.g, self.one = g, one
 
-    def number(self, k: int) -> Any:
+    def number(self, k: int) -> Tracer:
         """A parameter."""
         return Tracer(self.g, self.g.input(f"p{k}"))
 
@@ -77,13 +78,13 @@ class Rotors:
         first, count = self.one.states.get(quantity, (0, 0))
         return array_of([Tracer(self.g, self.g.input(f"aux{first + k}")) for k in range(count)]) if count else None
 
-    def read(self, name: str, w: Any) -> Any:
+    def read(self, name: str, w: Traced) -> Any:
         """What is read of a body that turns so: a state, or the speeds of wheels; None of what is not there."""
         if name != "wheel_speed":
             return self.state(name)
         return self.speeds(w) if self.one.wheels else None
 
-    def axis(self, k: int) -> Any:
+    def axis(self, k: int) -> Traced:
         """The axis of wheel k, principal frame."""
         return self.vector(self.one.at + AXES + AXIS * k)
 
@@ -91,12 +92,12 @@ class Rotors:
         """A number of wheel k, such as ``wheels.INERTIA``."""
         return self.number(self.one.row + OF_WHEEL * k + which)
 
-    def speeds(self, w: Any) -> Traced:
+    def speeds(self, w: Traced) -> Traced:
         """Speeds of the wheels relative to a body that turns so, principal frame."""
         h = self.state("wheel_momentum")
         return array_of([h[k] / self.of_wheel(k, wheels.INERTIA) - self.axis(k) @ w for k in range(self.one.wheels)])
 
-    def inertia(self) -> Any:
+    def inertia(self) -> Traced:
         """What the wheels add to the inertia tensor, principal frame."""
         (a, b, c), (d, e, f) = self.moments(), self.products()
         return array_of([[a, f, e], [f, b, d], [e, d, c]])
@@ -108,7 +109,7 @@ class Rotors:
             found = found + self.of_wheel(k, wheels.INERTIA) * array_of(each(self.axis(k)))
         return found
 
-    def moments(self) -> Any:
+    def moments(self) -> Traced:
         """What the wheels add to the moments of inertia, principal frame."""
         return self._sum(lambda a: [a[0] * a[0], a[1] * a[1], a[2] * a[2]])
 
@@ -129,7 +130,7 @@ def add_rotors(tracing: Tracing, one: Carried) -> None:
     _add(tracing, tracing.coupling, one.body, np.cross(H, w))
 
 
-def _wheels(tracing: Tracing, rotors: Rotors, w: Any) -> Traced:
+def _wheels(tracing: Tracing, rotors: Rotors, w: Traced) -> Traced:
     """The torque of motors and friction and the rates of the momenta; the sum of the momenta."""
     one, h, u = rotors.one, rotors.state("wheel_momentum"), rotors.state("wheel_command")
     speeds, rates = rotors.speeds(w), []
@@ -158,7 +159,7 @@ def _wheels(tracing: Tracing, rotors: Rotors, w: Any) -> Traced:
     return H
 
 
-def _imbalance(tracing: Tracing, rotors: Rotors, speeds: Any) -> None:
+def _imbalance(tracing: Tracing, rotors: Rotors, speeds: Traced) -> None:
     """Force and torque of imbalanced wheels."""
     one, angles = rotors.one, rotors.state("wheel_angle")
     F, T = array_of([0.0, 0.0, 0.0]), array_of([0.0, 0.0, 0.0])
@@ -173,7 +174,7 @@ def _imbalance(tracing: Tracing, rotors: Rotors, speeds: Any) -> None:
     _add(tracing, torque, one.body, T, body.turning, work)
 
 
-def _gyros(tracing: Tracing, rotors: Rotors, w: Any) -> Traced:
+def _gyros(tracing: Tracing, rotors: Rotors, w: Traced) -> Traced:
     """The torque of turning gimbals and the rates of their angles; the sum of the momenta."""
     one, angles, commands = rotors.one, rotors.state("gimbal_angle"), rotors.state("gimbal_command")
     rates, T, H = [], array_of([0.0, 0.0, 0.0]), array_of([0.0, 0.0, 0.0])
@@ -202,7 +203,7 @@ def _gyros(tracing: Tracing, rotors: Rotors, w: Any) -> Traced:
     return H
 
 
-def _add(tracing: Tracing, to: list[int], i: int, load: Any, rate: Any = None, work: str = "") -> None:
+def _add(tracing: Tracing, to: list[int], i: int, load: Any, rate: Traced | None = None, work: str = "") -> None:
     """Add a force or torque on body i to rows, and the power that it has at this rate to a work."""
     g = tracing.g
     for k, x in enumerate(load):
@@ -212,7 +213,7 @@ def _add(tracing: Tracing, to: list[int], i: int, load: Any, rate: Any = None, w
             tracing.work.setdefault(work, []).append((g.mul(row, row_of(g, rate[k])), 1.0))
 
 
-def _turn(tracing: Tracing, one: Carried, quantity: str, rates: Any) -> None:
+def _turn(tracing: Tracing, one: Carried, quantity: str, rates: Iterable[Any]) -> None:
     """Write the rates of a state."""
     first, count = one.states[quantity]
     tracing.turning[first : first + count] = [row_of(tracing.g, x) for x in rates]

@@ -3,7 +3,7 @@ of samples in the parameters of a system."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
@@ -51,7 +51,7 @@ def bodies_read(one: Controller, count: int, states: Set[str], around: Set[str])
     return 1
 
 
-def set_by(sum: Sum, g: Graph, summand: Summand, result: Any) -> list[tuple[str, list[int]]]:
+def set_by(sum: Sum, g: Graph, summand: Summand, result: object) -> list[tuple[str, list[int]]]:
     """Names of states and rows of the new values that the function of a controller has returned."""
     one: Any = summand.load
     on, wanted = summand.on[0], (*one.sets, *one.keeps)
@@ -126,7 +126,7 @@ def traced(sum: Sum) -> Commanded:
     for one in sum.controllers:
         controller: Any = one.load
 
-        def read(result: Any, one: Summand = one) -> list[tuple[str, list[int]]]:
+        def read(result: object, one: Summand = one) -> list[tuple[str, list[int]]]:
             return set_by(sum, tracing.g, one, result)
 
         with tracing.g.asking(decisions):
@@ -156,7 +156,7 @@ def written(commanded: Commanded, structure: Structure) -> Structure:
     return replace(structure, commands=tuple(commands), fixed={**structure.fixed, **commanded.fixed})
 
 
-def _role(commanded: Commanded, parts: Values, before: int) -> Any:
+def _role(commanded: Commanded, parts: Values, before: int) -> Callable[..., Any]:
     """The role of a controller; there are so many auxiliary variables before the states."""
     g, N = commanded.tracing.g, commanded.tracing.N
     wanted = factored(g, [a for rows in parts.values() for a in rows])
@@ -257,7 +257,7 @@ def controller_rows(one: Controller, k: int, command: CommandProgram, at: Places
     return found + [row_of_table(one.every, one.phase + beyond, COPY, later)] * (beyond > 0.0)
 
 
-def _each(given: Any, count: int, name: str) -> list[float]:
+def _each(given: float | tuple[float, ...] | None, count: int, name: str) -> list[float]:
     """A number for each; 0 without."""
     if isinstance(given, tuple):
         if len(given) != count:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.algebra.rotation import quaternions
+from polhode.arguments import Array, Indices
 from polhode.programs.attitude import ROWS
 from polhode.programs.graph import Graph
 from polhode.programs.of_arrays import values
@@ -32,12 +33,12 @@ class Acting(NamedTuple):
     graph: Graph  # inputs as in ``programs.memory``, of as many bodies as there are in a set
     force: Sequence[int]  # force, torque: rows of forces (space) and torques (principal axes), 3 a body
     torque: Sequence[int]
-    on: Any  # (sets, n): the bodies
+    on: Indices  # (sets, n): the bodies
     places: Mapping[str, Any]  # (sets,): of inputs that are other parameters for each set: which
 
 
 def conserved(
-    moves: Sequence[bool], acting: Sequence[Acting], parameters: Sequence[float], fixed: Collection[str] = ()
+    moves: Sequence[bool], acting: Sequence[Acting], parameters: Array, fixed: Collection[str] = ()
 ) -> tuple[str, ...]:
     """Names of what is conserved beside the energy."""
     N, moving = len(moves), np.array(moves)[:, None]
@@ -61,7 +62,7 @@ def conserved(
     return angular + linear if N == 1 else linear + angular
 
 
-def apart(N: int, acting: Acting, others: Acting, parameters: Sequence[float], fixed: Collection[str] = ()) -> float:
+def apart(N: int, acting: Acting, others: Acting, parameters: Array, fixed: Collection[str] = ()) -> float:
     """The largest difference of loads on N bodies, relative to the loads at a state; arguments as of ``conserved``."""
     draw, found = np.random.default_rng(1), []
     state, numbers = _states(draw, N), _numbers(draw, parameters, fixed)
@@ -76,8 +77,9 @@ def apart(N: int, acting: Acting, others: Acting, parameters: Sequence[float], f
 
 
 def _sums(
-    acting: Sequence[Acting], state: Mapping[str, Any], numbers: Any, fixed: Collection[str], draw: np.random.Generator
-) -> tuple[Any, Any, Any]:
+    acting: Sequence[Acting], state: Mapping[str, Any], numbers: Array, fixed: Collection[str],
+    draw: np.random.Generator,
+) -> tuple[Any, Any, Any]:  # fmt: skip
     """Forces and torques (2 trials, N, 3), and at which trials they are finite."""
     N = state["r"].shape[1]
     F, T = np.zeros((2, 2 * TRIALS, N, 3))
@@ -97,13 +99,13 @@ def _sums(
     return F, T, np.tile(finite.reshape(2, TRIALS, -1).all(axis=(0, 2)), 2)
 
 
-def _numbers(draw: np.random.Generator, parameters: Sequence[float], fixed: Collection[str]) -> Any:
+def _numbers(draw: np.random.Generator, parameters: Array, fixed: Collection[str]) -> Array:
     """Other parameters than are given, but for those that are fixed."""
     return np.array([x if f"p{k}" in fixed else x * draw.uniform(0.7, 1.3) if x else draw.normal()
                      for k, x in enumerate(parameters)])  # fmt: skip
 
 
-def _vanishes(sums: Any, largest: Any) -> bool:
+def _vanishes(sums: Array, largest: Array) -> bool:
     """Whether sums (2 n, k) of what is so large are zero but for rounding, which is others in the second half."""
     one, other = np.split(sums, 2)
     lost = LOST * np.abs(one - other).max(axis=1)
@@ -126,7 +128,7 @@ def _states(draw: np.random.Generator, N: int) -> dict[str, Any]:
     return both
 
 
-def _input(name: str, state: Mapping[str, Any], one: Acting, numbers: Any, draw: np.random.Generator) -> Any:
+def _input(name: str, state: Mapping[str, Any], one: Acting, numbers: Array, draw: np.random.Generator) -> Array:
     """The values of an input, (2 trials, sets) or what broadcasts to it."""
     kind = name.rstrip("0123456789")
     if kind == "p":

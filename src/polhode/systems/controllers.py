@@ -47,8 +47,8 @@ class Controller(Load):
     # own that it sets at once
     sets: tuple[str, ...] = ()
     keeps: tuple[str, ...] = ()
-    limit: Any = None  # limit, resolution: of the numbers of ``sets``
-    resolution: Any = None
+    limit: float | tuple[float, ...] | None = None  # limit, resolution: of the numbers of ``sets``
+    resolution: float | tuple[float, ...] | None = None
     once: bool = False  # of one at an event: whether it is called at the first only
     what: ClassVar[str] = "controller"
     reserved: ClassVar[tuple[str, ...]] = (*RESERVED, *SAMPLING)
@@ -70,7 +70,7 @@ class Controller(Load):
         return super().checked()
 
     @property
-    def form(self) -> Any:
+    def form(self) -> tuple[Any, ...]:
         """What else than function, names and shapes its program and the registers of its delay depend on."""
         whole, beyond = self.late
         return self.sets, self.keeps, whole, beyond > 0.0
@@ -194,8 +194,7 @@ def controller(
         own["when"] = {"at": time_or_event(at, "at")}
         if once and isinstance(own["when"]["at"], float):
             raise InvalidInput("once is given, but at is a time, which comes once anyway; leave it out")
-        make = _setting if isinstance(command, Mapping) else _made
-        return make(command, parameters, own)
+        return (_setting if isinstance(command, Mapping) else _made)(command, parameters, own)
     if once:
         raise InvalidInput("once is given without at; give the event, or leave it out")
     if every is None:
@@ -216,7 +215,7 @@ Controllers = Annotated[Sequence[Any], ListOf(controller)]
 """The argument ``controllers`` of a builder."""
 
 
-def _setting(values: Mapping[str, Any], parameters: Any, given: dict[str, Any]) -> Controller:
+def _setting(values: Mapping[str, Any], parameters: object, given: dict[str, Any]) -> Controller:
     """A controller that sets states to these numbers."""
     if not values or parameters:
         raise InvalidInput("command has no states" if not values else "parameters are given beside numbers that are "
@@ -227,7 +226,7 @@ def _setting(values: Mapping[str, Any], parameters: Any, given: dict[str, Any]) 
     return _made(function, values, {**given, "kind": "controller"})
 
 
-def _names_set(sets: Any, keeps: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _names_set(sets: object, keeps: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of states in ``sets`` and ``keeps``."""
     setting, keeping = () if sets is None else _words(sets, "sets"), _words(keeps, "keeps")
     if sets is not None and not setting:
@@ -238,7 +237,7 @@ def _names_set(sets: Any, keeps: Any) -> tuple[tuple[str, ...], tuple[str, ...]]
     return setting, keeping
 
 
-def _made(command: Any, parameters: Any, given: dict[str, Any]) -> Controller:
+def _made(command: Any, parameters: object, given: dict[str, Any]) -> Controller:
     """A controller by these attributes."""
     if not callable(command):
         raise InvalidInput(f"command must be a function, not {shown(command)}")
@@ -249,14 +248,14 @@ def _made(command: Any, parameters: Any, given: dict[str, Any]) -> Controller:
     return made.checked() if numbers else made
 
 
-def _words(given: Any, name: str) -> tuple[str, ...]:
+def _words(given: object, name: str) -> tuple[str, ...]:
     given = (given,) if isinstance(given, str) else given
     if not isinstance(given, Sequence):
         raise InvalidInput(f"{name} must be the name of a state or a list of names, not {shown(given)}")
     return tuple(text(one, name, 100) for one in given)
 
 
-def _positive(given: Any, name: str) -> Any:
+def _positive(given: object, name: str) -> float | tuple[float, ...] | None:
     if given is None:
         return None
     values = array(given, name, UNKNOWN)
@@ -268,7 +267,7 @@ def _positive(given: Any, name: str) -> Any:
 
 
 # ------------------------------------------------------------------ in a system
-def controllers_of(given: Any) -> tuple[Controller, ...]:
+def controllers_of(given: object) -> tuple[Controller, ...]:
     """Controllers from the argument ``controllers`` of a system."""
     if given is None:
         return ()

@@ -212,7 +212,7 @@ def magnetic_dipole(moment: Annotated[Any, words.Form.VECTOR, words.Unit("A_m2")
 def devices_of(given: Any, make: Callable[..., Device], name: str) -> list[Device]:
     """Devices as records; errors name the device by its number."""
 
-    def made(one: Any) -> Device:
+    def made(one: object) -> Device:
         if not isinstance(one, Device | Mapping):
             raise InvalidInput(f"it must be made by polhode.systems.{make.__name__}, or a mapping of its arguments")
         return one if isinstance(one, Device) else called(make, one)

@@ -124,8 +124,7 @@ def dipoles(
     for name, value in (("epsilon", sizes["epsilon"]), ("attraction", pull)):
         if value < 0.0:
             raise InvalidInput(f"{name} is {value:g}; it must not be negative")
-    edges = edges_of(box)
-    within = within_of(edges, cutoff, switch, skin)
+    within = within_of(edges_of(box), cutoff, switch, skin)
     moments, frames = principals(inertia, N)
     masses = masses_of(mass, N)
     moment = vectors_of(dipole, N, "dipole")

@@ -31,7 +31,7 @@ import numpy as np
 
 from polhode import reading
 from polhode.algebra.quaternion import multiply
-from polhode.arguments import Array, array, number, path as checked_path
+from polhode.arguments import Array, ArrayLike, array, number, path as checked_path
 from polhode.arguments.recorded import frozen
 from polhode.epochs import SCALES, Epoch, epoch_of, instants
 from polhode.errors import InvalidInput, answering, shown, unknown_name
@@ -86,12 +86,12 @@ class _Ephemeris:
     frame: str
     time_system: str
     epoch: str  # time 0, as ``settings={"epoch": ...}`` of a run takes it
-    times: Any  # (n,): of all rows, s from the epoch
+    times: Array  # (n,): of all rows, s from the epoch
     segments: tuple[Segment, ...] = field(repr=False)  # between them nothing is known
     source: str  # name of the file
     _within: ClassVar[Any]  # what the rows of a segment come to at times within
 
-    def _at(self, t: Any, size: int) -> list[Any]:
+    def _at(self, t: ArrayLike, size: int) -> list[Array]:
         """Numbers at times: the first so many, and those behind; where two segments meet, those of the later one."""
         when = array(t, "t", "s")
         flat = when.ravel()
@@ -123,11 +123,11 @@ class OrbitEphemeris(_Ephemeris):
 
     positions: Array  # positions, velocities: (n, 3): of all rows, m and m / s
     velocities: Array
-    accelerations: Any  # (n, 3) or None: m / s^2, where the file has them
-    position: Any = None  # position, velocity: (3,): at the epoch, m and m / s, in the axes of ``frame``
-    velocity: Any = None
+    accelerations: Array | None  # (n, 3) or None: m / s^2, where the file has them
+    position: Array | None = None  # position, velocity: (3,): at the epoch, m and m / s, in the axes of ``frame``
+    velocity: Array | None = None
 
-    def at(self, t: Any = 0.0) -> tuple[Any, Any]:
+    def at(self, t: ArrayLike = 0.0) -> tuple[Array, Array]:
         """Position (m) and velocity (m / s)."""
         r, v = self._at(t, 3)
         return r, v
@@ -180,12 +180,12 @@ class AttitudeEphemeris(_Ephemeris):
 
     body_frame: str  # frame, body_frame: names of the axes of space and of the body
     attitudes: Array  # (n, 4): of all rows, as ``attitude``
-    angular_velocities: Any  # (n, 3) or None: of all rows, as ``angular_velocity``
-    attitude: Any = None  # (4,): at the epoch: unit quaternion, scalar first, body to space
+    angular_velocities: Array | None  # (n, 3) or None: of all rows, as ``angular_velocity``
+    attitude: Array | None = None  # (4,): at the epoch: unit quaternion, scalar first, body to space
     # (3,) or None: there: angular velocity in the body frame, rad / s, where the file has rates
-    angular_velocity: Any = None
+    angular_velocity: Array | None = None
 
-    def at(self, t: Any = 0.0) -> tuple[Any, Any]:
+    def at(self, t: ArrayLike = 0.0) -> tuple[Array, Array | None]:
         """Quaternion (scalar first, body to space) and angular velocity (body frame, rad / s)."""
         q, omega = self._at(t, 4)
         return q, None if self.angular_velocities is None else omega
@@ -210,7 +210,7 @@ class AttitudeEphemeris(_Ephemeris):
 
 # ------------------------------------------------------------------ the readers
 @answering
-def oem(path: str | os.PathLike[str], at: Any = None) -> OrbitEphemeris:
+def oem(path: str | os.PathLike[str], at: object = None) -> OrbitEphemeris:
     """Read an orbit ephemeris message (OEM, KVN form) [ccsds2009].
 
     Parameters
@@ -251,7 +251,7 @@ def oem(path: str | os.PathLike[str], at: Any = None) -> OrbitEphemeris:
 
 
 @answering
-def aem(path: str | os.PathLike[str], at: Any = None) -> AttitudeEphemeris:
+def aem(path: str | os.PathLike[str], at: object = None) -> AttitudeEphemeris:
     """Read an attitude ephemeris message (AEM, KVN form) with quaternions, or quaternions and their rates [ccsds2008].
 
     One of REF_FRAME_A and REF_FRAME_B must be the body, ``SC_BODY`` or ``SC_BODY_1``, the other axes that do not turn.
@@ -287,7 +287,7 @@ def aem(path: str | os.PathLike[str], at: Any = None) -> AttitudeEphemeris:
     return attitude_message(path, at)
 
 
-def orbit_message(path: Any, at: Any = None, name: str = "at") -> OrbitEphemeris:
+def orbit_message(path: object, at: object = None, name: str = "at") -> OrbitEphemeris:
     """As ``oem``; errors call the instant by ``name``."""
     message = read(path, "OEM")
     parts = message.segments
@@ -301,7 +301,7 @@ def orbit_message(path: Any, at: Any = None, name: str = "at") -> OrbitEphemeris
             if len(values) != width:
                 raise message.wrong(line, f"has {len(values)} numbers behind the time, but rows before it {width}; "
                                           "give as many in all rows")  # fmt: skip
-    table: Any = KM * np.array([row[2] for part in parts for row in part.rows])
+    table: Array = KM * np.array([row[2] for part in parts for row in part.rows])
     common = _common(message, at, name, degrees)
     made = OrbitEphemeris(
         **common, centre=parts[0].meta["CENTER_NAME"], frame=parts[0].meta["REF_FRAME"],
@@ -314,7 +314,7 @@ def orbit_message(path: Any, at: Any = None, name: str = "at") -> OrbitEphemeris
     return made
 
 
-def attitude_message(path: Any, at: Any = None, name: str = "at") -> AttitudeEphemeris:
+def attitude_message(path: object, at: object = None, name: str = "at") -> AttitudeEphemeris:
     """As ``aem``; errors call the instant by ``name``."""
     message = read(path, "AEM")
     kinds = [part.meta["ATTITUDE_TYPE"].upper() for part in message.segments]
@@ -339,7 +339,7 @@ def attitude_message(path: Any, at: Any = None, name: str = "at") -> AttitudeEph
     return made
 
 
-def _common(message: Message, at: Any, name: str, degrees: list[tuple[str, int]]) -> dict[str, Any]:
+def _common(message: Message, at: object, name: str, degrees: list[tuple[str, int]]) -> dict[str, Any]:
     """What both kinds of messages have: names, the epoch, times from it, and segments."""
     meta = message.segments[0].meta
     system = meta["TIME_SYSTEM"].upper()
@@ -405,7 +405,7 @@ def _quaternions(message: Message, part: Part, width: int) -> tuple[Any, Any]:
         if len(values) != width:
             raise message.wrong(line, f"has {len(values)} numbers behind the time; give {width}, as ATTITUDE_TYPE "
                                       f"{part.meta['ATTITUDE_TYPE']} has")  # fmt: skip
-    rows: Any = np.array([row[2] for row in part.rows]).reshape(len(part.rows), -1, 4)
+    rows: Array = np.array([row[2] for row in part.rows]).reshape(len(part.rows), -1, 4)
     if order == "LAST":
         rows = np.roll(rows, 1, axis=2)
     if not forth:
@@ -423,7 +423,7 @@ def _quaternions(message: Message, part: Part, width: int) -> tuple[Any, Any]:
 
 
 # ------------------------------------------------------------------ between rows
-def _polynomial(nodes: Array, values: Any, slopes: Any, t: Array) -> tuple[Array, Array]:
+def _polynomial(nodes: Array, values: Array, slopes: Array | None, t: Array) -> tuple[Array, Array]:
     """Values and slopes at times t (n,) of the polynomial through rows, with their slopes if these are given."""
     from scipy.interpolate import KroghInterpolator  # late: half a second
 
@@ -438,8 +438,7 @@ def _polynomial(nodes: Array, values: Any, slopes: Any, t: Array) -> tuple[Array
 
 def _slerp(p: Array, q: Array, x: Array) -> Array:
     """Quaternions (n, 4) a part x (n, 1) of the shortest way from p to q; at the ends these themselves."""
-    cosine = np.sum(p * q, axis=1, keepdims=True)
-    near = np.where(cosine < 0.0, -q, q)
+    near = np.where(np.sum(p * q, axis=1, keepdims=True) < 0.0, -q, q)
     angle = 2.0 * np.arctan2(np.linalg.norm(near - p, axis=1), np.linalg.norm(near + p, axis=1))[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
         a, b = np.sin((1.0 - x) * angle) / np.sin(angle), np.sin(x * angle) / np.sin(angle)
@@ -472,7 +471,7 @@ class Message:
         return InvalidInput(f"{self.name}, line {line}, {problem}")
 
 
-def read(given: Any, kind: str) -> Message:
+def read(given: object, kind: str) -> Message:
     """The segments of a file, with all times read."""
     file = Path(checked_path(given))
     lines = [(k, line.strip()) for k, line in enumerate(reading.text(file, kind).splitlines(), 1)]
@@ -591,7 +590,7 @@ def interpolation(message: Message, part: Part) -> tuple[str, int]:
     return method, int(degree)
 
 
-def asked(at: Any, system: str, name: str) -> Decimal:
+def asked(at: object, system: str, name: str) -> Decimal:
     """Seconds since 2000-01-01T00:00:00 of an instant, in the scale that times of this system are read in."""
     scale = SCALE_OF.get(system, system)
     instant = epoch_of(at, scale, name)

@@ -30,7 +30,7 @@ than the time between two events of one kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -189,12 +189,7 @@ def node(
 @answering
 @described_by(apsis)
 def altitude(
-    height: Length,
-    radius: Length,
-    which: Which | None = None,
-    *,
-    body: str | None = None,
-    terminal: bool = False,
+    height: Length, radius: Length, which: Which | None = None, *, body: str | None = None, terminal: bool = False
 ) -> Event:
     """Where a body crosses a height above a sphere about the origin.
 
@@ -353,7 +348,7 @@ def transit(
 
 
 def _made(
-    kind: str, on: Mapping[str, Any], numbers: Mapping[str, Any], which: Any, terminal: Any,
+    kind: str, on: Mapping[str, Any], numbers: Mapping[str, Any], which: object, terminal: object,
     *rows: tuple[Callable[..., Any], str, str], told: Mapping[str, Any] | None = None,
 ) -> Event:  # fmt: skip
     """The event of functions of bodies by these words, called so where they rise and fall, restricted to ``which``."""
@@ -371,7 +366,7 @@ def _made(
             rising, falling = (name if name == chosen else "" for name in (rising, falling))
         load = made(function, kind, **numbers).on(*named.values())
         watches.append(watched(load, rising, falling, truth(terminal, "terminal")))
-    given = {word: named[word] for word in sorted(named, key=("a", "b", "body", "about", "behind").index)}
+    given: dict[str, Any] = {one: named[one] for one in sorted(named, key=("a", "b", "body", "about", "behind").index)}
     given |= {word: plain(one) for word, one in (numbers if told is None else told).items()}
     given |= ({} if which is None else {"which": which}) | {"terminal": terminal}
     return Event(kind, {"kind": kind, **given}, tuple(watches))
@@ -407,10 +402,7 @@ def edges_of_shadow(path: Path, body: float, sun: float, shadow: str, flag: int 
 @answering
 @described_by(apsis)
 def user(
-    function: Function,
-    direction: Literal[-1, 0, 1] = 0,
-    terminal: bool = False,
-    name: str | None = None,
+    function: Function, direction: Literal[-1, 0, 1] = 0, terminal: bool = False, name: str | None = None
 ) -> Event:
     """Where a user's function changes sign.
 
@@ -454,7 +446,7 @@ def of(
     direction: Literal[-1, 0, 1] = 0,
     terminal: bool = False,
     name: str | None = None,
-    on: Any = (),
+    on: str | Sequence[str] = (),
     **parameters: Any,
 ) -> Event:
     """Where a function of bodies changes sign.
@@ -494,7 +486,7 @@ def of(
     return event.on(*named) if named else event
 
 
-def _rising_and_falling(label: str, direction: Any) -> tuple[str, str]:
+def _rising_and_falling(label: str, direction: object) -> tuple[str, str]:
     """Names of an event where its function rises and where it falls, empty where that is none in this direction."""
     if isinstance(direction, bool) or not isinstance(direction, int | np.integer) or direction not in (0, 1, -1):
         raise InvalidInput(f"direction is {shown(direction)}; it must be 0 (both), 1 (rising) or -1 (falling)")
@@ -543,7 +535,7 @@ def add_event(build: Callable[..., Event]) -> Callable[..., Event]:
     return EVENTS.add(build, "an event", "an Event")
 
 
-def event_of(description: Any) -> Event:
+def event_of(description: object) -> Event:
     """An ``Event``, or one made from a word of ``SHORT`` or from its arguments as a mapping with a ``kind``."""
     if isinstance(description, Event):
         return description
@@ -562,14 +554,14 @@ def event_of(description: Any) -> Event:
     return called(EVENTS[kind], arguments)
 
 
-def events_of(descriptions: Any, refuses: Callable[[Event], str]) -> list[Event]:
+def events_of(descriptions: object, refuses: Callable[[Event], str]) -> list[Event]:
     """Events as records, checked against a system: ``refuses`` says why one is none of it (``why_not``)."""
     if type(descriptions) is tuple and not descriptions:
         return []
     if isinstance(descriptions, str | Event | Mapping):
         descriptions = [descriptions]
 
-    def made(description: Any) -> Event:
+    def made(description: object) -> Event:
         event = event_of(description)
         if why := refuses(event):
             raise InvalidInput(why)

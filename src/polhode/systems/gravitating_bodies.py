@@ -103,5 +103,4 @@ def gravitating_bodies(
     together = np.where(masses > 0.0, masses, TEST_MASS * masses.max())
     numbers_of_all = numbers_of(mu, np.where(mu > 0.0, G, 0.0))
     points, frames = np.full((N, 3), np.inf), np.array([IDENTITY] * N)
-    alone = attracting({name: plain(values), "G": G}, together, points, frames, numbers_of_all)
-    return with_loads(alone, loads, names)
+    return with_loads(attracting({name: plain(values), "G": G}, together, points, frames, numbers_of_all), loads, names)

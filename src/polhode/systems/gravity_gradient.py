@@ -12,7 +12,7 @@ angular momentum about its axis of symmetry.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 

@@ -28,9 +28,10 @@ from math import prod
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from polhode.algebra.quaternion import multiply, rotate
-from polhode.arguments import NO_WHOLE, UNKNOWN, Array, array, number, room_for, truth, whole
+from polhode.arguments import NO_WHOLE, UNKNOWN, Array, ArrayLike, array, number, room_for, truth, whole
 from polhode.arguments.words import Beside, Cells, Indices, Length, Seed
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.kernel import layout as L
@@ -79,12 +80,12 @@ class Lattice(NamedTuple):
     """
 
     state: dict[str, Any]
-    box: Any
+    box: Array
 
 
 # ------------------------------------------------------------------ positions and attitudes
 @answering
-def gaussian_draw(n: int, seed: Any = 0, scale: float | None = None) -> dict[str, Any]:
+def gaussian_draw(n: int, seed: int | Generator = 0, scale: float | None = None) -> dict[str, Any]:
     """Bodies at rest at normally distributed positions with random attitudes [celledoni2008, section 3.4].
 
     With ``g = numpy.random.default_rng(seed)``: first the positions ``scale * g.standard_normal((n, 3))``, then the
@@ -130,7 +131,7 @@ def gaussian_draw(n: int, seed: Any = 0, scale: float | None = None) -> dict[str
 
 
 @answering
-def random_rotations(n: int, seed: Any = 0) -> dict[str, Any]:
+def random_rotations(n: int, seed: int | Generator = 0) -> dict[str, Any]:
     """Attitudes distributed uniformly over all rotations: normal quaternions, normalised; stream 2.
 
     Parameters
@@ -163,7 +164,7 @@ def random_rotations(n: int, seed: Any = 0) -> dict[str, Any]:
 
 
 @answering
-def cubic(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -> Lattice:
+def cubic(cells: int | Sequence[int], spacing: float = 1.0, noise: float = 0.0, seed: int | Generator = 0) -> Lattice:
     """Simple cubic lattice, one body per cell, at spacing times (1, 1, 1), (1, 1, 2), ... (cells, cells, cells).
 
     With ``noise``, normal random numbers of that standard deviation (in units of the spacing) are added to every
@@ -201,7 +202,7 @@ def cubic(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -
 
 
 @answering
-def bcc(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -> Lattice:
+def bcc(cells: int | Sequence[int], spacing: float = 1.0, noise: float = 0.0, seed: int | Generator = 0) -> Lattice:
     """Body-centred cubic lattice, two bodies per cell: its corner and its centre. Otherwise as ``cubic``.
 
     Parameters
@@ -220,7 +221,7 @@ def bcc(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -> 
 
 
 @answering
-def fcc(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -> Lattice:
+def fcc(cells: int | Sequence[int], spacing: float = 1.0, noise: float = 0.0, seed: int | Generator = 0) -> Lattice:
     """Face-centred cubic lattice, four bodies per cell: its corner and the centres of three faces.
 
     Otherwise as ``cubic``. The nearest neighbours are spacing / sqrt(2) apart.
@@ -244,7 +245,7 @@ LATTICES: dict[str, Callable[..., Lattice]] = {made.__name__: made for made in (
 """The lattices by name."""
 
 
-def _lattice(sites: Sequence[Sequence[float]], cells: Any, spacing: Any, noise: Any, seed: Any) -> Lattice:
+def _lattice(sites: Sequence[Sequence[float]], cells: Any, spacing: object, noise: object, seed: object) -> Lattice:
     several = isinstance(cells, list | tuple) or (isinstance(cells, np.ndarray) and cells.ndim)
     if several and len(cells) != 3:
         raise InvalidInput(f"cells must be one whole number, or three of them, not {shown(cells)}")
@@ -264,8 +265,9 @@ def _lattice(sites: Sequence[Sequence[float]], cells: Any, spacing: Any, noise: 
 # ------------------------------------------------------------------ motion
 @answering
 def thermal(
-    system: System, temperature: float, seed: Any = 0, *, zero_total_momentum: bool = True, exact: bool = False
-) -> dict[str, Any]:
+    system: System, temperature: float, seed: int | Generator = 0, *, zero_total_momentum: bool = True,
+    exact: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """Momenta and angular momenta from the Maxwell-Boltzmann distribution.
 
     Every component of a momentum has the variance m k T, every component of an angular momentum along a principal axis
@@ -307,13 +309,11 @@ def thermal(
     300.0
     """
     present_system(system, "system", "polhode.dipoles(...)")
-    unit = "K" if system.units == "molecular" else UNKNOWN
-    heat = system.boltzmann * number(temperature, "temperature", unit)
+    heat = system.boltzmann * number(temperature, "temperature", "K" if system.units == "molecular" else UNKNOWN)
     exact, zero_total_momentum = truth(exact, "exact"), truth(zero_total_momentum, "zero_total_momentum")
     if heat < 0.0:
         raise InvalidInput(f"temperature is {temperature:g}; it must be zero or positive")
-    draws = _stream(seed, THERMAL)
-    linear, angular = draws.standard_normal((2, system.N, 3))
+    linear, angular = _stream(seed, THERMAL).standard_normal((2, system.N, 3))
     state: dict[str, Any] = {}
     if system.translates:
         mass = _finite(system.mass)[:, None]
@@ -340,8 +340,9 @@ def thermal(
 
 @answering
 def at_energy(
-    system: System, state: Mapping[str, Any], energy: float, seed: Any = 0, *, bodies: Sequence[int] | None = None
-) -> dict[str, Any]:
+    system: System, state: Mapping[str, Any], energy: float, seed: int | Generator = 0, *,
+    bodies: Sequence[int] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """The state with linear momenta scaled to a given total energy.
 
     All momenta are scaled by one factor; if they are zero, they are first drawn from the Maxwell distribution with zero
@@ -471,13 +472,9 @@ def drawn(
 
 
 def on_lattice(
-    system: System,
-    lattice: Literal["cubic", "bcc", "fcc"],
-    cells: Cells | None = None,
-    spacing: Length | None = None,
-    noise: float | None = None,
-    seed: Annotated[Seed | None, Beside(("noise",))] = None,
-) -> dict[str, Any]:
+    system: System, lattice: Literal["cubic", "bcc", "fcc"], cells: Cells | None = None, spacing: Length | None = None,
+    noise: float | None = None, seed: Annotated[Seed | None, Beside(("noise",))] = None,
+) -> dict[str, Any]:  # fmt: skip
     """Positions on a lattice that holds all bodies of the system and fits into its box.
 
     Parameters
@@ -580,9 +577,9 @@ add_recipe(scaled_to_energy)
 
 
 # ------------------------------------------------------------------ helpers
-def _stream(seed: Any, stream: int | None = None) -> np.random.Generator:
+def _stream(seed: object, stream: int | None = None) -> Generator:
     """Random generator of a seed; streams with the same seed are independent."""
-    if isinstance(seed, np.random.Generator):
+    if isinstance(seed, Generator):
         return seed
     if isinstance(seed, NO_WHOLE) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InvalidInput(f"seed must be a whole number, zero or positive, or a numpy Generator, not {shown(seed)}")
@@ -593,13 +590,13 @@ def _unit(rows: Array) -> Array:
     return rows / np.linalg.norm(rows, axis=1)[:, None]
 
 
-def _finite(inertia: Any) -> Array:
+def _finite(inertia: ArrayLike) -> Array:
     """Masses or moments, with the infinite ones (fixed degrees of freedom) replaced by zero."""
     array = np.asarray(inertia, dtype=float)
     return np.where(np.isfinite(array), array, 0.0)
 
 
-def _inverse(inertia: Any) -> Any:
+def _inverse(inertia: Array) -> Array:
     """Inverse masses or moments; zero stays zero."""
     return np.divide(1.0, inertia, out=np.zeros_like(inertia), where=inertia > 0.0)
 
@@ -615,7 +612,7 @@ def _stop(momentum: Array, mass: Array) -> None:
         momentum -= mass / mass.sum() * momentum.sum(axis=0)
 
 
-def _chosen(bodies: Any, mass: Any, name: str) -> Any:
+def _chosen(bodies: Sequence[int] | None, mass: Array, name: str) -> np.ndarray:
     """Indices of the bodies whose momenta may change."""
     free = np.flatnonzero(mass[:, 0])
     if not free.size:
@@ -640,7 +637,7 @@ STATE_UNITS = {"position": "m", "attitude": "", "momentum": "kg * m / s", "angul
 """SI units of the entries of a state."""
 
 
-def _rows(value: Any, name: str, N: int, width: int) -> Any:
+def _rows(value: object, name: str, N: int, width: int) -> Array:
     """An array (N, width) from one row for all bodies or one for each."""
     given = array(value, name, STATE_UNITS[name])
     if given.shape not in ((width,), (N, width)):

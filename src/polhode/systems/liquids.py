@@ -17,7 +17,7 @@ from polhode.systems.sum import with_loads
 from polhode.systems.summands import Within
 
 
-def reaction(permittivity: Any, cutoff: float) -> float:
+def reaction(permittivity: float | None, cutoff: float) -> float:
     """The factor 2 (e - 1) / ((2 e + 1) cutoff^3) of a reaction field; 0 without one."""
     if permittivity is None:
         return 0.0
@@ -33,7 +33,7 @@ def reaction(permittivity: Any, cutoff: float) -> float:
 
 def liquid(
     name: str, arguments: Mapping[str, Any], load: Load, within: Within, sigma: float, molecules: tuple[Any, ...],
-    loads: Any, units_of: tuple[float, float] = (1.0, 1.0), constants: Mapping[str, Any] = MappingProxyType({}),
+    loads: object, units_of: tuple[float, float] = (1.0, 1.0), constants: Mapping[str, Any] = MappingProxyType({}),
     **attributes: Any,
 ) -> System:  # fmt: skip
     """Molecules of this diameter under a load on pairs and others, with Boltzmann's and Coulomb's constants."""

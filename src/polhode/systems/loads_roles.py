@@ -14,12 +14,13 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from polhode.arguments import Array
 from polhode.errors import InvalidInput
 from polhode.kernel import jit, layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.reach import WRITTEN
 from polhode.kernel.signatures import LOADS, POTENTIAL
-from polhode.programs.dynamics import Dynamics, of_roles
+from polhode.programs.dynamics import Dynamics, Role, of_roles
 from polhode.programs.graph import Graph
 from polhode.programs.parts import PARTS, commutator_of, commutator_text, loads_text, together
 from polhode.programs.potentials import loads_of, moving_inputs, potential_text, text
@@ -113,7 +114,9 @@ def both_levels(t, N, y, bodies, parameters):
 
 
 @lru_cache(jit.KEPT_KERNELS)
-def roles_of_both(split: bool, loads: Any, potential: Any, others: Any, others_level: Any) -> tuple[Any, Any]:
+def roles_of_both(
+    split: bool, loads: Role, potential: Role | None, others: Role, others_level: Role | None
+) -> tuple[Any, Any]:
     """The roles LOADS and POTENTIAL of loads, perhaps in parts, and of what is beside them."""
     role = jit.bind(both if split else beside_potential, first=loads, others=others)
     if potential is None or others_level is None:
@@ -132,8 +135,8 @@ def loads_between(part, t, N, y, bodies, parameters, out):
 
 @lru_cache(jit.KEPT_KERNELS)
 def kernel_of(
-    role: Any, commutator: Any, series: Any, thin: bool, loads: bool, passes: bool = False
-) -> Callable[..., Any]:
+    role: Role, commutator: Role | None, series: Role | None, thin: bool, loads: bool, passes: bool = False
+) -> Role:
     """The compiled role of all systems of one kind: of loads, perhaps with others and ``thin``, or of a potential;
     ``passes`` over pairs run 4 % faster by all of LLVM's optimisations."""
     if series or thin or commutator not in (None, role):
@@ -143,7 +146,7 @@ def kernel_of(
 
 
 @lru_cache(maxsize=8)
-def compiled_between(role: Any, number: int) -> Callable[..., Any]:
+def compiled_between(role: Role, number: int) -> Callable[..., Any]:
     """A compiled LOADS role that clips the time (see ``loads_between``)."""
     return jit.compile_uncached(jit.bind(loads_between, loads=role, at=number), LOADS)[0]
 
@@ -153,15 +156,17 @@ MOST_FUNCTIONS = 1
 """Most functions (exp, atan2, ...) in the ways of a role that are not taken: its text would compute them all."""
 
 
-def parts_of(loads: Any, turns: Any, auxiliary: int, parameters: Any, changing: frozenset[int]) -> list[Dynamics]:
+def parts_of(
+    loads: Role, turns: Sequence[Any], auxiliary: int, parameters: Array, changing: frozenset[int]
+) -> list[Dynamics]:
     """The programs of all parts of loads, of the first body; none where one of them cannot be traced."""
     made = [of_roles(loads, None, turns[:1], auxiliary, parameters, changing, part) for part in PARTS]
     return made if all(one.traced for one in made) else []
 
 
 def role_of(
-    kind: str, loads: Any, turns: Sequence[Any], auxiliary: int, parameters: Any, changing: frozenset[int]
-) -> Callable[..., Any] | None:
+    kind: str, loads: Role, turns: Sequence[Any], auxiliary: int, parameters: Array, changing: frozenset[int]
+) -> Role | None:
     """The "loads" in parts, or their "commutator", of each body, from its program; None where that is no gain."""
     made = parts_of(loads, turns, auxiliary, parameters, changing)
     return _written_role(kind, tuple(made), auxiliary, len(turns) > 1) if made else None
@@ -230,13 +235,9 @@ NAMES = ("loads_of_potential", "commutator_of_potential")
 
 
 def from_potential(
-    name: str,
-    potential: Callable[..., Any],
-    moves: Sequence[bool],
-    turns: Sequence[Sequence[bool]],
-    parameters: Any,
+    name: str, potential: Callable[..., Any], moves: Sequence[bool], turns: Sequence[Sequence[bool]], parameters: Array,
     changing: frozenset[int],
-) -> Derived:
+) -> Derived:  # fmt: skip
     """The roles of a system from its potential."""
     known = _written.get(potential)
     if known is not None and known[:2] == (tuple(moves), tuple(map(tuple, turns))):

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import inspect
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Indices
 from polhode.kernel import layout as L
 from polhode.programs.factor import factored
 from polhode.programs.parts import added_up
@@ -36,7 +37,7 @@ class Loop:
     on: tuple[tuple[int, ...], ...]  # the bodies, a set a row
     rows: tuple[tuple[Summand, ...], ...]  # the loads on each set, of the same kinds in the same order
 
-    def among(self, kept: Any) -> Loop:
+    def among(self, kept: Iterable[int]) -> Loop:
         """Some of the rows, by their numbers."""
         return Loop(tuple(self.on[r] for r in kept), tuple(self.rows[r] for r in kept))
 
@@ -54,7 +55,7 @@ class Loop:
         return [(first, size) for first, size in found if (first != first[0]).any()]
 
     @cached_property
-    def gates(self) -> Any:
+    def gates(self) -> Indices:
         """Numbers of the states that say which loads act, by rows."""
         return np.array([[one.gate for one in row if one.gate >= 0] for row in self.rows], dtype=int)
 
@@ -63,7 +64,7 @@ class Loop:
         return next(((c, int(k - first[0])) for c, (first, size) in enumerate(self.columns)
                      if 0 <= k - first[0] < size), None)  # fmt: skip
 
-    def places(self, k: int) -> Any:
+    def places(self, k: int) -> Indices:
         """The parameters that are in each row what number k is in the first."""
         found = self.slot(k)
         return np.full(len(self.on), k) if found is None else self.columns[found[0]][0] + found[1]

@@ -25,7 +25,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from polhode import reading
-from polhode.arguments import array, choice, path as checked_path, text, whole
+from polhode.arguments import Array, ArrayLike, array, choice, path as checked_path, text, whole
 from polhode.epochs import Epoch, epoch_of, instants
 from polhode.errors import InvalidInput, MissingExtra, answering, shown
 from polhode.surroundings.planets import days_of_ut, to_j2000
@@ -36,7 +36,7 @@ J2000_UTC = 2451544.5
 """Julian date of 2000-01-01T00:00:00."""
 
 
-def satrec() -> Any:
+def satrec() -> type[Any]:
     """The class of the package sgp4 that evaluates elements."""
     try:
         from sgp4.api import Satrec
@@ -55,7 +55,7 @@ class MeanElements:
     bstar: float  # their drag term, 1 / Earth radius
     theory: Any
 
-    def at(self, t: Any = 0.0, frame: str = "J2000") -> tuple[Any, Any]:
+    def at(self, t: ArrayLike = 0.0, frame: str = "J2000") -> tuple[Array, Array]:
         """Position (m) and velocity (m / s) by SGP4."""
         choice(frame, "frame", FRAMES)
         times = array(t, "t", "s")
@@ -160,8 +160,7 @@ def tle(lines: Any, second: str | None = None) -> MeanElements:
         begin = epoch_of(f"{year}-{int(of_year):03d} UTC")
     except ValueError as problem:
         raise InvalidInput(f"the lines cannot be read as elements: {problem}; fetch them again") from None
-    seconds = round(float(f"0.{part or 0}") * DAY * 1e6)
-    instant = Epoch("UTC", begin.since + Decimal(seconds).scaleb(-6))
+    instant = Epoch("UTC", begin.since + Decimal(round(float(f"0.{part or 0}") * DAY * 1e6)).scaleb(-6))
     return MeanElements(name, theory.satnum, str(instant), float(theory.bstar), theory)
 
 
@@ -272,7 +271,7 @@ def _of_lines(name: str, text: str) -> dict[str, Any]:
     return found
 
 
-def _chosen(where: str, found: list[dict[str, Any]], satellite: Any) -> dict[str, Any]:
+def _chosen(where: str, found: list[dict[str, Any]], satellite: str | int | None) -> dict[str, Any]:
     """The keys of the one that is meant."""
     if satellite is not None:
         wanted = satellite.strip().casefold() if isinstance(satellite, str) else str(whole(satellite, "satellite"))

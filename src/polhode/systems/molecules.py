@@ -17,7 +17,7 @@ import numpy as np
 from numba import types
 
 from polhode.algebra import rotation
-from polhode.arguments import UNKNOWN, Array, array, number, of_each, room_for, vector, whole
+from polhode.arguments import UNKNOWN, Array, ArrayLike, array, number, of_each, room_for, vector, whole
 from polhode.errors import InvalidInput
 from polhode.kernel import jit, layout as L
 from polhode.kernel.neighbours import NOW_AT, VIRIAL_SUM
@@ -35,14 +35,14 @@ A_BODY = 100
 """Approximate storage per body, in numbers: state, loads and neighbour lists."""
 
 
-def count(value: Any, name: str = "n", least: int = 2) -> int:
+def count(value: object, name: str = "n", least: int = 2) -> int:
     """A checked number of bodies."""
     n = whole(value, name, least)
     room_for(A_BODY * n, name)
     return n
 
 
-def vectors_of(value: Any, n: int, name: str) -> Any:
+def vectors_of(value: object, n: int, name: str) -> Array:
     """Vectors of n bodies, (n, 3), from one for all bodies or one for each."""
     given = array(value, name, UNKNOWN).copy()
     if given.ndim == 2:
@@ -54,7 +54,7 @@ def vectors_of(value: Any, n: int, name: str) -> Any:
     return np.tile(vector(given, name), (n, 1))
 
 
-def masses_of(value: Any, n: int) -> Array:
+def masses_of(value: ArrayLike, n: int) -> Array:
     """Positive masses (n,) from one for all bodies or one for each."""
     masses = of_each(value, "mass", n, "bodies")
     for i in np.flatnonzero(masses <= 0.0)[:1]:
@@ -62,7 +62,7 @@ def masses_of(value: Any, n: int) -> Array:
     return masses
 
 
-def edges_of(box: Any) -> Any:
+def edges_of(box: object) -> Any:
     """Edges (3,) of a box from three numbers or one; None in free space."""
     if box is None:
         return None
@@ -73,7 +73,7 @@ def edges_of(box: Any) -> Any:
     return edges
 
 
-def within_of(edges: Array | None, cutoff: Any, switch: Any, skin: Any) -> Within:
+def within_of(edges: Array | None, cutoff: object, switch: object, skin: object) -> Within:
     """Cut-off, start of switching and skin, checked for a box with these edges or free space."""
     if cutoff is None:
         if edges is not None:
@@ -102,7 +102,7 @@ def within_of(edges: Array | None, cutoff: Any, switch: Any, skin: Any) -> Withi
 def overlapping(sigma: float, box: Array | None) -> Callable[[Any], str]:
     """The ``check`` of a system: a function that names two overlapping bodies of a state, or returns an empty text."""
 
-    def check(y: Any) -> str:
+    def check(y: Array) -> str:
         from scipy.spatial import cKDTree
 
         r = np.reshape(y[: len(y) // L.BODY * L.BODY], (-1, L.BODY))[:, L.POSITION : L.POSITION + 3]
@@ -112,8 +112,7 @@ def overlapping(sigma: float, box: Array | None) -> Callable[[Any], str]:
         if box is not None:
             inside = np.mod(r, box)
             inside = np.where(inside < box, inside, 0.0)  # np.mod rounds up just below zero
-        tree = cKDTree(inside, boxsize=None if box is None else box)
-        apart, other = tree.query(inside, k=2)
+        apart, other = cKDTree(inside, boxsize=box).query(inside, k=2)
         i = int(np.argmin(apart[:, 1]))
         if apart[i, 1] >= OVERLAP * sigma:
             return ""
@@ -129,12 +128,12 @@ def _virial(potential, t, N, y, bodies, parameters):
 
 
 @cache
-def _virial_loop() -> Any:
+def _virial_loop() -> Callable[..., Any]:
     return jit.compile_kernel(_virial, types.float64(types.FunctionType(POTENTIAL), types.f8, types.i8, A1, A1, A1))
 
 
 def constants_of(
-    mass: Array, moments: Any, frames: Array, dipole: Array, boltzmann: float = 1.0, coulomb: float = 1.0
+    mass: Array, moments: Array, frames: Array, dipole: Array, boltzmann: float = 1.0, coulomb: float = 1.0
 ) -> dict[str, tuple[tuple[str, ...], Any]]:
     """Constants of molecules and units for the trajectory; moments only if the user's axes are principal axes."""
     found: dict[str, tuple[tuple[str, ...], Any]] = {"mass": (("body",), mass), "dipole": (("body", "axis"), dipole)}
@@ -169,8 +168,7 @@ def thermodynamics(system: Callable[[], System], dipoles: Array | None = None) -
             virials, parameters = np.empty(n), own.with_memory
             for row, state in enumerate(body):
                 y = np.ascontiguousarray(state, dtype=float).ravel()
-                potential = own.compiled_potential(0.0, y)
-                virials[row] = _virial_loop()(potential, 0.0, N, y, own.bodies, parameters)
+                virials[row] = _virial_loop()(own.compiled_potential(0.0, y), 0.0, N, y, own.bodies, parameters)
             found["pressure"] = (moving + virials) / (3.0 * np.prod(own.box))
         return found
 

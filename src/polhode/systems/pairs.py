@@ -51,7 +51,7 @@ class Pairs(NamedTuple):
     serve: Callable[..., Any]
     width: int  # numbers of a body in the pass
 
-    def beside(self, loads: Any, potential: Any) -> tuple[Any, Any]:
+    def beside(self, loads: Callable[..., Any], potential: Callable[..., Any] | None) -> tuple[Any, Any]:
         """Loads and potential with those of others, which add their loads."""
         WITHOUT_THREADS[roles_of_both(False, self.loads, None, loads, None)[0]] = roles_of_both(
             False, WITHOUT_THREADS[self.loads], None, loads, None
@@ -156,7 +156,7 @@ def measured(system: System, structure: Structure) -> System:
     return replace(system, quantities=thermodynamics(lambda: system))
 
 
-def within_of_loads(loads: Sequence[Load], box: Any, cutoff: Any, switch: Any, skin: Any) -> Within:
+def within_of_loads(loads: Sequence[Load], box: object, cutoff: object, switch: object, skin: object) -> Within:
     """Box and cut-off of loads on pairs."""
     if not any(load.of_pairs for load in loads):
         for name, value in (("box", box), ("cutoff", cutoff), ("switch", switch), ("skin", skin)):
@@ -226,5 +226,4 @@ def acting_on_pairs(sum: Sum) -> tuple[Pairs, Acting, dict[str, float]]:
     ring = np.array([(i, (i + 1) % N) for i in range(N)] if N > 2 else [(0, 1)])
     places = {f"p{one.first + one.size * n + j}": one.first + one.size * ring[:, n] + j
               for one in own for n in range(2) for j in range(one.size)}  # fmt: skip
-    acting = whole.total._replace(on=ring, places=places)
-    return pairs_of(OfTwo(g, level, own)), acting, dict(fixed)
+    return pairs_of(OfTwo(g, level, own)), whole.total._replace(on=ring, places=places), dict(fixed)

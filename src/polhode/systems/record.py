@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core.errors import NumbaError
 
-from polhode.arguments import Array, Indices
+from polhode.arguments import Array, Indices, Mask
 from polhode.arguments.recorded import frozen
 from polhode.bodies.inertia import turning
 from polhode.capabilities import known, stated
@@ -202,8 +202,8 @@ class System:
 
     name: str
     arguments: Mapping[str, Any]
-    mass: Any
-    moments: Any
+    mass: Array
+    moments: Array
     frames: Array
     loads: Callable[..., Any] = no_loads
     potential: Callable[..., Any] | None = None
@@ -213,7 +213,7 @@ class System:
     auxiliary: tuple[AuxiliaryVariable, ...] = ()
     records_work: bool = True
     mass_at: Callable[[Any], Any] | None = None
-    parameters: Any = field(default_factory=lambda: np.zeros(1))
+    parameters: Array = field(default_factory=lambda: np.zeros(1))
     memory: int = 0
     box: Array | None = None
     boltzmann: float = 1.0
@@ -365,7 +365,7 @@ class System:
             return False
         return hasattr(self.program, "commutator") or (self.each_alone and bool(parts_of(*self._written_from)))
 
-    def _from_program(self, kind: str) -> Any:
+    def _from_program(self, kind: str) -> Callable[..., Any] | None:
         """A role of the loads as it is written from the program; None without."""
         if kind == "commutator" and hasattr(self.program, "commutator"):
             return self.program.commutator  # type: ignore[union-attr]
@@ -415,7 +415,7 @@ class System:
         """Why nothing can be derived from a function of the user's; empty where all of them are programs."""
         return next((told for told in (one.untraced for one in self.functions.values()) if told), "")
 
-    def set_switches(self, parameters: Any, t: float, direction: float = 1.0) -> None:
+    def set_switches(self, parameters: Array, t: float, direction: float = 1.0) -> None:
         """Set the switches in ``parameters`` for the time just after ``t``, in this direction of time."""
         for switch in self.switches:
             on = switch.start <= t < switch.stop if direction > 0.0 else switch.start < t <= switch.stop
@@ -432,14 +432,14 @@ class System:
         kind."""
         return self.mass, self.moments, self.frames, self.with_memory, self.axis
 
-    def kinetic_energies(self, states: Any, turning: bool = True) -> Array:
+    def kinetic_energies(self, states: Array, turning: bool = True) -> Array:
         """Kinetic energies (n,) of states (n, 13 N or more), without that of rotations where not ``turning``."""
         body = states[:, : L.BODY * self.N].reshape(len(states), self.N, L.BODY)
         p, m = body[:, :, L.MOMENTUM : L.ATTITUDE], body[:, :, L.ANGULAR :]
         moving = 0.5 * np.sum(p * p / self.mass[:, None], axis=(1, 2))
         return moving + 0.5 * np.sum(m * (m / self.moments), axis=(1, 2)) if turning else moving
 
-    def potential_energies(self, states: Any, times: Any = None) -> Array:
+    def potential_energies(self, states: Array, times: Array | None = None) -> Array:
         """Potential energies (n,) of states (n, 13 N or more) by the system's own potential, at time zero unless times
         (n,) are given; zeros where it has none."""
         rows, found = np.ascontiguousarray(states), np.zeros(len(states))
@@ -454,7 +454,7 @@ class System:
         """Number of the first auxiliary variable that loads read; that of all variables if there is none."""
         return next((k for k, own in enumerate(self.auxiliary) if own.read), len(self.auxiliary))
 
-    def auxiliary_at_start(self, y: Any, moments: Any = None, parameters: Any = None) -> Array:
+    def auxiliary_at_start(self, y: Array, moments: Array | None = None, parameters: Array | None = None) -> Array:
         """The auxiliary variables (S,) where bodies start at y; wheels turn relative to bodies, which turn them on."""
         moments, p = (self.moments, self.parameters) if moments is None else (moments, parameters)
         found = np.array([own.start for own in self.auxiliary], dtype=float)
@@ -486,16 +486,16 @@ class System:
         return together
 
     @property
-    def bodies(self) -> Any:
+    def bodies(self) -> Array:
         """``constants_of_bodies``, then the quaternions of the frames, as the kernels read them, flat (12 N); a copy,
         for a user's function could write into it."""
         return self._bodies.copy()
 
     @cached_property
-    def without_thickness(self) -> Any:
+    def without_thickness(self) -> Mask:
         """Whether each body (N,) rotates, but not about all of its axes (a linear body)."""
         rotates = np.isfinite(self.moments)
-        return rotates.any(axis=1) & ~rotates.all(axis=1)
+        return np.any(rotates, axis=1) & ~np.all(rotates, axis=1)
 
     @cached_property
     def translates(self) -> bool:
@@ -564,7 +564,7 @@ class System:
         changing = {switch.index for switch in self.switches}
         return frozenset(changing | {watch.flag for watch in self.watches if watch.flag >= 0})
 
-    def compiled_loads(self, t: float, y: Any, commutator: bool = True) -> Callable[..., Any]:
+    def compiled_loads(self, t: float, y: Array, commutator: bool = True) -> Callable[..., Any]:
         """The LOADS role for a compiled loop; a user's function is tried out at this time and state.
 
         A commutator or series is included, under the part COMMUTATOR or SERIES; one that is derived only where
@@ -582,11 +582,11 @@ class System:
             roles[key] = jit.compile_kernel(both, LOADS), role  # kept, so that no other gets its id
         return roles[key][0]  # type: ignore[no-any-return]
 
-    def with_commands(self, role: Callable[..., Any], t: float, y: Any) -> Callable[..., Any]:
+    def with_commands(self, role: Callable[..., Any], t: float, y: Array) -> Callable[..., Any]:
         """A compiled role of loads, or what a method calls in its place, that answers for the controllers, too."""
         return compiled_with_commands(role, self, t, y) if self.sampled else role
 
-    def compiled_slopes(self, t: float, y: Any) -> Callable[..., Any] | None:
+    def compiled_slopes(self, t: float, y: Array) -> Callable[..., Any] | None:
         """The LOADS role that also answers the part SLOPES (``programs.slopes``), or None."""
         dynamics, kept = self.dynamics, self.__dict__.setdefault("_sloping", {})
         if kept.get("dynamics") is not dynamics:
@@ -594,8 +594,8 @@ class System:
             kept["role"] = slopes_role(dynamics, np.isfinite(self.mass), np.isfinite(self.moments))
         if kept["role"] is None:
             return None
-        plain = self.compiled_loads(t, y)
-        return jit.compile_kernel(jit.bind(parted_loads, plain_loads=plain, slopes=kept["role"]), LOADS)
+        both = jit.bind(parted_loads, plain_loads=self.compiled_loads(t, y), slopes=kept["role"])
+        return jit.compile_kernel(both, LOADS)
 
     @property
     def series_role(self) -> Callable[..., Any]:
@@ -603,12 +603,12 @@ class System:
         role = self.series or no_series
         return jit.bind(parted_loads, series=role, thin=True) if self.without_thickness.any() else role
 
-    def compiled_potential(self, t: float, y: Any) -> Callable[..., Any] | None:
+    def compiled_potential(self, t: float, y: Array) -> Callable[..., Any] | None:
         """The POTENTIAL role for a compiled loop, or None."""
         role = self._of_potential().potential if is_derived(self.loads) else self.potential
         return None if role is None else self._as_kernel(role, POTENTIAL, t, y)
 
-    def _as_kernel(self, role: Any, signature: Any, t: float, y: Any) -> Callable[..., Any]:
+    def _as_kernel(self, role: Callable[..., Any], signature: object, t: float, y: Array) -> Callable[..., Any]:
         roles = self.__dict__.setdefault("_compiled", {})
         key = (id(role), "loads" if signature is LOADS else "potential")
         if self.called and key not in roles and (made := self.called.compiled(role, signature, t, y, self)):
@@ -654,7 +654,7 @@ class System:
         return system_text(self)
 
 
-def present_system(value: Any, argument: str = "the first argument", such: str = "polhode.free_body(...)") -> System:
+def present_system(value: object, argument: str = "the first argument", such: str = "polhode.free_body(...)") -> System:
     """A system as it is at present."""
     if not isinstance(value, System):
         raise InvalidInput(f"{argument} must be a system such as {such}, not {shown(value)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from polhode.arguments.words import Argument, Form, arguments_of
@@ -86,7 +86,7 @@ def provided_by(build: Callable[..., System]) -> frozenset[str] | None:
     They are those of ``build.provides`` where the function has this attribute, as one may for which no arguments are
     found.
     """
-    stated: Any = getattr(build, "provides", None)
+    stated: Iterable[str] | None = getattr(build, "provides", None)
     if stated is not None:
         return known(stated)
     try:

@@ -170,8 +170,7 @@ def rigid_water(
     edges = edges_of(box)
     if density is not None:
         density = number(density, "density", "kg / m**3", positive=True)
-        volume = N * weight * DALTON / density
-        edges = np.full(3, volume ** (1.0 / 3.0))
+        edges = np.full(3, (N * weight * DALTON / density) ** (1.0 / 3.0))
     usual = min(CUTOFF, 0.5 * float(edges.min())) if cutoff is None and edges is not None else cutoff
     if cutoff is None and usual is not None and usual < SHORTEST:
         raise InvalidInput(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.errors import UserFunctionError
 from polhode.kernel import jit, layout as L
 from polhode.kernel.sampling import SLACK
@@ -44,13 +45,13 @@ class CommandProgram:
     of the loads, where the rates of these states would stand."""
 
     controller: Controller  # it, with what it sets
-    role: Any  # its program
+    role: Callable[..., Any]  # its program
     sizes: tuple[int, int]  # how many bodies and auxiliary variables there are
     at: Mapping[str, Sequence[int]]  # numbers of the auxiliary variables that it sets
-    parameters: Any  # parameters of the system
+    parameters: Array  # parameters of the system
     called: Called | None = None  # the function of one that is handed to a builder
 
-    def values(self, t: float, y: Any, bodies: Any, parameters: Any) -> dict[int, float]:
+    def values(self, t: float, y: Array, bodies: Array, parameters: Array) -> dict[int, float]:
         """What it sets at a state, by places in the state."""
         N, count = self.sizes
         out, found = np.zeros(L.LOAD * N + count), dict[int, float]()
@@ -94,12 +95,12 @@ def cut_by(sampled: Sequence[Sampled], t0: float, h: float | None, final: float)
 
 
 @lru_cache(jit.KEPT_KERNELS)
-def _compiled(loads: Any, commands: tuple[Any, ...], cached: bool) -> Callable[..., Any]:
+def _compiled(loads: Callable[..., Any], commands: tuple[Any, ...], cached: bool) -> Callable[..., Any]:
     role = _answering(loads, commands)
     return jit.compile_kernel(role, LOADS) if cached else jit.compile_uncached(role, LOADS)[0]  # type: ignore[no-any-return]
 
 
-def _answering(loads: Any, commands: Iterable[Any]) -> Callable[..., Any]:
+def _answering(loads: Callable[..., Any], commands: Iterable[Callable[..., Any]]) -> Callable[..., Any]:
     """Loads that answer the parts SAMPLE + k by these roles; a template."""
     for k, one in enumerate(commands):
         loads = jit.bind(loads_or_command, plain_loads=loads, command=one, number=L.SAMPLE + k)
@@ -111,17 +112,16 @@ def _commands(sampled: Sequence[Sampled]) -> list[CommandProgram]:
     return [one.command for one in sampled if one.command is not None]
 
 
-def compiled_with_commands(loads: Any, system: System, t: float, y: Any) -> Callable[..., Any]:
+def compiled_with_commands(loads: Callable[..., Any], system: System, t: float, y: Array) -> Callable[..., Any]:
     """Compiled loads that answer for controllers, whose functions are tried out at this time and state."""
     commands = _commands(system.sampled)
     if not commands:
         return loads  # type: ignore[no-any-return]
     made = [one.called and one.called.compiled(one.role, LOADS, t, y, system) for one in commands]
-    roles = tuple(role or one.role for one, role in zip(commands, made, strict=True))
-    return _compiled(loads, roles, not any(made))
+    return _compiled(loads, tuple(role or one.role for one, role in zip(commands, made, strict=True)), not any(made))
 
 
-def bridged_with_commands(loads: Any, sampled: Sequence[Sampled]) -> Any:
+def bridged_with_commands(loads: Callable[..., Any], sampled: Sequence[Sampled]) -> Callable[..., Any]:
     """The same with functions that run as plain Python."""
     roles = tuple(one.called.bridge(LOADS) if one.called else one.role for one in _commands(sampled))
     return _compiled(loads, roles, False)
@@ -133,12 +133,12 @@ def untraced(sampled: Sequence[Sampled]) -> str:
     return next((told for user in users if (told := user.untraced)), "")
 
 
-def loads_for_programs(loads: Any, sampled: Sequence[Sampled]) -> Any:
+def loads_for_programs(loads: Callable[..., Any], sampled: Sequence[Sampled]) -> Callable[..., Any]:
     """The same of functions that are programs, as a template, for kernels with derivatives or over lanes."""
     return _answering(loads, (one.role for one in _commands(sampled)))
 
 
-def check_commands(system: System, t: float, y: Any, bodies: Any) -> None:
+def check_commands(system: System, t: float, y: Array, bodies: Array) -> None:
     """Say by a UserFunctionError what is wrong with what controllers set where it is their sampling time."""
     for one in system.sampled:
         at = one.phase + one.every * floor((t - one.phase) / one.every + 0.5)

@@ -51,12 +51,12 @@ class Seen:
         return self._name
 
     @cached_property
-    def position(self) -> Any:
+    def position(self) -> Traced:
         """Place of the centre of mass, or of the pin, in space."""
         return vector(self.g, "p", 3, self.pin_at) if self.pin_at >= 0 else self._vector("r", self.moves)
 
     @cached_property
-    def velocity(self) -> Any:
+    def velocity(self) -> Traced:
         """Its velocity, in space."""
         return self._vector("v", self.moves)
 
@@ -66,7 +66,7 @@ class Seen:
         return attitude(self.g, "q", body=self.i) if self.turns else array_of([1.0, 0.0, 0.0, 0.0])
 
     @cached_property
-    def frame(self) -> Any:
+    def frame(self) -> Traced:
         """Quaternion from the principal frame to the body's axes."""
         return vector(self.g, "f", 4, 4 * self.i)
 
@@ -91,37 +91,37 @@ class Seen:
         return self._vector("j", self.turns) * self._vector("m", self.turns)
 
     @cached_property
-    def angular_velocity(self) -> Any:
+    def angular_velocity(self) -> Traced:
         """Angular velocity in the body's axes."""
         return self.to_body @ self.turning if self.turned else self.turning
 
     @property
-    def mass(self) -> Any:
+    def mass(self) -> Tracer:
         """The mass."""
         if not self.moves:
             raise NotTraceable(f"it reads the mass of {self._name!r}, which is pinned")
         return Tracer(self.g, self.g.input(f"mass{self.i}"))
 
     @property
-    def inertia(self) -> Any:
+    def inertia(self) -> Traced:
         """The inertia tensor in the body's axes, locked wheels included."""
         tensor = array_of([[self.moments[k] if k == n else 0.0 for n in range(3)] for k in range(3)])
         tensor = tensor if self.rotors is None else tensor + self.rotors.inertia()
         return self.to_body @ tensor @ self.to_body.T if self.turned else tensor
 
-    def in_space(self, v: Any) -> Traced:
+    def in_space(self, v: object) -> Traced:
         """A vector of the body's axes in space."""
         return matrix_of(self.attitude) @ array_of(v) if self.turns else array_of(v)
 
-    def in_body(self, v: Any) -> Traced:
+    def in_body(self, v: object) -> Traced:
         """A vector of space in the body's axes."""
         return matrix_of(self.attitude).T @ array_of(v) if self.turns else array_of(v)
 
-    def point(self, x: Any) -> Any:
+    def point(self, x: object) -> Any:
         """The place in space of a point of the body's axes; of a point mass the place where it is."""
         return self.position + self.in_space(x) if self.turns else self.position
 
-    def gradient_of_inertia(self, n: Any, square: Any = 1.0) -> Any:
+    def gradient_of_inertia(self, n: object, square: Any = 1.0) -> Any:
         """trace(I) - 3 n . I n / n^2 for a vector n in space of this square, by differences of moments, locked wheels
         included."""
         if not self.turns:

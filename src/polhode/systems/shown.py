@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +59,7 @@ def system_html(system: System) -> str:
     return facts(system.title, about, pairs)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """The value of an argument in a few words."""
     if value is None:
         return "not given"
@@ -83,11 +83,11 @@ def _shown(value: Any) -> str:
 
 TOLD_APART = ("kind", "on", "function", "states", "each", "renamed")
 """Keys of the record of a summand that are not among its numbers."""
-ROTORS = {"wheels": reaction_wheels, "gyros": control_moment_gyros}
+ROTORS: dict[str, Callable[..., Any]] = {"wheels": reaction_wheels, "gyros": control_moment_gyros}
 """What rotors in a body are made by."""
 
 
-def _other_than_default(make: Any, given: Any) -> Any:
+def _other_than_default(make: Callable[..., Any], given: object) -> object:
     """Arguments of a function without those that are its defaults."""
     if not isinstance(given, Mapping):
         return given

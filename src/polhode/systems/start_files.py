@@ -23,7 +23,7 @@ NEAR = 30 * 86400.0
 """How far from their epoch two-line elements may begin a run, s; they drift by kilometres a day."""
 
 
-def two_lines(path: Any) -> MeanElements:
+def two_lines(path: reading.Named) -> MeanElements:
     """Two-line elements from a file."""
     return tle(reading.text(path, "tle"))
 
@@ -35,7 +35,7 @@ IN_SI = ("oem", "tle", "omm")
 """Keys whose file has lengths, so that a run is in SI."""
 
 
-def begins(key: str, path: Any, t0: float) -> Epoch:
+def begins(key: str, path: reading.Named, t0: float) -> Epoch:
     """The instant of time 0 of a run that starts at t0 with the first instant of a file."""
     first = epoch_of(READERS[key](path).epoch)
     return Epoch(first.scale, first.since - Decimal(repr(t0)))

@@ -67,7 +67,7 @@ OF_LOADS = {"dipole_command": ("torquer", "commanded dipole moments of magnetic 
 """States that loads of polhode bring: the dimension of each, and what it is."""
 
 
-def states_of(given: Any, brought: Collection[str] = ()) -> States:
+def states_of(given: object, brought: Collection[str] = ()) -> States:
     """States from the argument ``states`` of a system."""
     sizes, auxiliary, arguments, noises = [], [], {}, []
     for name, one in mapping({} if given is None else given, "states").items():
@@ -82,8 +82,7 @@ def states_of(given: Any, brought: Collection[str] = ()) -> States:
         usual = ("" if single else f"{name}_component", f"state {name!r} of the user")
         dimension, words = OF_LOADS.get(name, usual)
         for k, x in enumerate(start):
-            label = "" if single else str(k)
-            auxiliary.append(AuxiliaryVariable(name, label, True, True, x, dimension, unit, words))
+            auxiliary.append(AuxiliaryVariable(name, "" if single else str(k), True, True, x, dimension, unit, words))
         sizes.append((name, size))
         kept: dict[str, Any] = {"size": size or 1} if not any(start) else {"start": start[0] if single else list(start)}
         arguments[name] = kept | ({"unit": unit} if unit else {})
@@ -118,7 +117,7 @@ def _noise(given: Mapping[str, Any], name: str) -> tuple[Noise, dict[str, Any]]:
     return Noise(every, phase, kept, fresh, told["seed"]), told
 
 
-def _one(given: Any, name: str) -> tuple[int, tuple[float, ...], str]:
+def _one(given: object, name: str) -> tuple[int, tuple[float, ...], str]:
     """Size (0: one number, not a vector), values at the start, and unit of a state."""
     unit = ""
     if isinstance(given, Mapping):

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, UserFunctionError, unknown_name
 from polhode.kernel import jit, layout as L
@@ -46,7 +47,7 @@ from polhode.systems.user.function import UserFunction
 _kept: OrderedDict[Any, list[tuple[Mapping[str, float], Any]]] = OrderedDict()
 
 
-def _once(key: tuple[Any, ...], acts: Iterable[Any], parameters: Any, make: Callable[[], Any]) -> Any:
+def _once(key: tuple[Any, ...], acts: Iterable[Any], parameters: Array, make: Callable[[], Any]) -> Any:
     """What ``make() -> values of parameters that it holds for, thing`` has made of these functions, or makes now."""
     key = (*key, tuple(acts))
     known = _kept.setdefault(key, [])
@@ -78,8 +79,7 @@ def structure_of(sum: Sum) -> Structure:
         made = written(commanded, _made(commanded.sum))
         return made.fixed, made
 
-    found: Structure = _once(key, _keys(*sum.summands, *sum.controllers, *sum.around), sum.parameters, make)
-    return found
+    return _once(key, _keys(*sum.summands, *sum.controllers, *sum.around), sum.parameters, make)
 
 
 def _made(sum: Sum) -> Structure:
@@ -195,7 +195,7 @@ WHEEL = (
 the momentum in the state, its limit, index of the flag in the parameters."""
 
 
-def table_of(watches: Sequence[Watch], system: System) -> Any:
+def table_of(watches: Sequence[Watch], system: System) -> Array:
     """The table that the EVENT role reads (see ``text_of``), with the numbers of bodies behind those of events."""
     if not watches:
         return np.zeros(1)
@@ -215,12 +215,12 @@ def text_of(every: Sequence[Sequence[str]]) -> str:
     return "\n".join([*text, "    return 0.0", ""])
 
 
-def compiled_events(watches: Sequence[Watch], system: System, t: float, y: Any) -> Callable[..., Any]:
+def compiled_events(watches: Sequence[Watch], system: System, t: float, y: Array) -> Callable[..., Any]:
     """The EVENT role of these events; users' functions are tried out at this time and state."""
     users = {str(k): _of_system(watch.function, system, str(k))
              for k, watch in enumerate(watches) if watch.function is not None}  # fmt: skip
 
-    def role(called: Collection[str]) -> Any:
+    def role(called: Collection[str]) -> Callable[..., Any]:
         loads = {}
         for name, one in users.items():  # of the one body of a system; the numbers are those of the system
             numbers = Table(one.parameters.tolist()) if name in called else one.parameters

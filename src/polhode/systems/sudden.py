@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel import layout as L
 from polhode.loads import Load
@@ -36,7 +37,7 @@ class Setting:
     reads: tuple[int, ...] | None  # the bodies that these depend on; None where they depend on no state
     numbers: ClassVar[tuple[float, ...]] = ()
 
-    def with_numbers(self, numbers: Any) -> Setting:
+    def with_numbers(self, numbers: object) -> Setting:
         """Itself."""
         return self
 
@@ -45,7 +46,7 @@ class Setting:
         one = self.program.controller
         return [L.BODY * N + k for name in (*one.sets, *one.keeps) for k in self.program.at[name]]
 
-    def apply(self, t: float, y: Any, bodies: Any, parameters: Any, direction: float = 1.0) -> float:
+    def apply(self, t: float, y: Array, bodies: Array, parameters: Array, direction: float = 1.0) -> float:
         """Set them in a state, in place, which is no work."""
         for k, value in self.program.values(t, y, bodies, parameters).items():
             y[k] = value
@@ -121,8 +122,7 @@ def settings(programs: Iterable[CommandProgram], sum: Sum) -> list[Any]:
         one = program.controller
         at = one.when["at"]
         time = at if isinstance(at, float) else inf
-        alone = tuple(range(len(sum.names) == 1))
-        reads = None if one.kind else tuple(map(sum.names.index, one.bodies)) or alone
+        reads = None if one.kind else tuple(map(sum.names.index, one.bodies)) or tuple(range(len(sum.names) == 1))
         found += happening([Setting(time, one.described, one.name, one.once, program, reads)], one, sum)
     return found
 

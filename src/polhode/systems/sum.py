@@ -59,7 +59,7 @@ NO_BOX = dict.fromkeys(ARGUMENTS[2:])
 @answering
 def system(
     *summands: Any,
-    surroundings: Any = None,
+    surroundings: Mapping[str, Any] | None = None,
     box: NumberOrNumbers | None = None,
     cutoff: float | None = None,
     switch: float | None = None,
@@ -189,8 +189,7 @@ def composed(
     for load in loads:
         if load.kind == "gravitation" and not load.bodies and core is None:
             core, loads = gravitation(bodies, load), [one for one in loads if one is not load]
-    traced = [in_pairs(one) for one in loads]
-    whole = sum_of(bodies, traced, states, around, core, within_of_loads(loads, **within))
+    whole = sum_of(bodies, [in_pairs(one) for one in loads], states, around, core, within_of_loads(loads, **within))
     structure = structure_of(whole)
     kept = functions or around or whole.pins_at >= 0
     own = {
@@ -211,7 +210,7 @@ def in_pairs(load: Load) -> Load:
     return load.on(PAIRS) if load.kind == "gravitation" and not load.bodies else load
 
 
-def with_loads(system: System, loads: Any, names: Any = ()) -> System:
+def with_loads(system: System, loads: object, names: object = ()) -> System:
     """A system with these names of its bodies, and with further loads beside its own."""
     further = loads_of(loads)
     has = next(iter(system.functions), "") or next((one.quantity for one in system.auxiliary if one.read), "")
@@ -244,7 +243,7 @@ TAKEN = ("loads", "potential", "provides", "parameters", "auxiliary", "conserves
 """Attributes of a system that are those of its sum with further loads."""
 
 
-def loads_of(given: Any) -> list[Load]:
+def loads_of(given: object) -> list[Load]:
     """Loads from the argument ``loads`` of a system: a list of them, or of their records; or their records by name."""
     if isinstance(given, Mapping):
         found = [summand(name, one) for name, one in given.items()]
@@ -291,7 +290,7 @@ def _flat(summands: Iterable[Any], depth: int = 0) -> Iterable[Any]:
                                f"polhode.controller), not {shown(one)}")  # fmt: skip
 
 
-def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
+def summand(name: str | None, given: object) -> Body | Load | Surrounding:
     """A summand from its record; a load without a name has that of its function."""
     told = dict(mapping(given, name or "a load"))
     kind = text(told.pop("kind", ""), f"kind of {name or 'a load'}")
@@ -317,8 +316,7 @@ def summand(name: str | None, given: Any) -> Body | Load | Surrounding:
     elif kind in LOADS:
         made = called(LOADS[kind], told)
     else:
-        kinds = ["body", "controller", *LOADS]
-        told_of = str(unknown_name(f"kind of {name}" if name else "kind of load", kind, kinds))
+        told_of = str(unknown_name(f"kind of {name}" if name else "kind of load", kind, ["body", "controller", *LOADS]))
         more = "; polhode.loads.add_load makes one of your own known" * ("did you mean" not in told_of)
         raise InvalidInput(told_of + more)
     made = replace(made, name=made.name if name is None else identifier(name, "name of a load"))
@@ -534,7 +532,7 @@ def put_together(
 class LoadFunction:
     """A function of the user's in a load, as a system keeps it."""
 
-    function: Any
+    function: Callable[..., Any]
     described: str  # what it is, for messages
     logs = False
     untraced = ""

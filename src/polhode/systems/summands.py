@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from polhode.arguments import Array
 from polhode.kernel import jit
 from polhode.kernel.neighbours import FIRST_PARAMETER, parameters_of
 from polhode.loads import Load
@@ -28,7 +29,7 @@ MOST_WRITTEN_OUT = 3
 class Within(NamedTuple):
     """Where loads on pairs act."""
 
-    edges: Any  # (3,) or None: of the periodic box
+    edges: Array | None  # (3,) or None: of the periodic box
     cutoff: float  # cutoff, switch, skin: the cut-off, 0 without; where switching begins; margin of the neighbour lists
     switch: float
     skin: float
@@ -37,7 +38,7 @@ class Within(NamedTuple):
         """Whether the pairs of N bodies are named one by one, so that they are a program as other loads are."""
         return N <= FEW_BODIES and not self.cutoff
 
-    def attributes(self, N: int, numbers: Any, serve: Callable[..., Any], width: int) -> dict[str, Any]:
+    def attributes(self, N: int, numbers: Array, serve: Callable[..., Any], width: int) -> dict[str, Any]:
         """The attributes of a system of N bodies of which the pass has so many numbers each."""
         size = (self.cutoff + self.skin) / CROWDED
         numbers, memory = parameters_of(
@@ -97,7 +98,7 @@ class Summand:
             return []
         return [one.index for one in self.switches] + [one.flag for one in self.watches if one.flag >= 0]
 
-    def key(self, act: Any) -> Any:
+    def key(self, act: object) -> tuple[Any, ...]:
         """What its program depends on, but for numbers; ``act`` is its function, see ``functions_of``."""
         load, numbers = self.load, (tuple(self.parameters.items()), tuple(self.each.items()))
         return act, load.name, load.form, self.on, numbers, load.impulse is None, tuple(self.flags)
@@ -169,7 +170,7 @@ class Sum:
     summands: tuple[Summand, ...]  # the loads
     states: tuple[tuple[str, Shape], ...]  # names and shapes of the states, in order
     centred: bool  # whether a centre at the origin attracts all bodies, its gravity parameter being the first parameter
-    parameters: Any  # values of the parameters
+    parameters: Array  # values of the parameters
     carried: tuple[Carried, ...] = ()  # the rotors in the bodies; their states come before the others
     around: tuple[Summand, ...] = ()  # the quantities of the surroundings
     controllers: tuple[Summand, ...] = ()  # what sets states at equal times
@@ -251,7 +252,7 @@ class Sum:
         places = (one.parameters[name] for one, name in every if isinstance(one.load.parameters[name], Table))
         return {f"p{at + k}" for at, (size,) in places for k in range(size)}
 
-    def numbers(self, structure: Structure) -> Any:
+    def numbers(self, structure: Structure) -> Array:
         """The parameters of the system: the values, and behind them the table of loops."""
         return np.concatenate([self.parameters, structure.table]) if structure.table else self.parameters
 

@@ -62,7 +62,7 @@ class Program:
         return replace(self, potential=None, _kept={})
 
     @cached_property
-    def commutator(self) -> Any:
+    def commutator(self) -> Callable[..., Any]:
         """The commutator of loads that all have a potential, by parts; a template."""
         written = commutator_text(self.graph, self.loads, len(self.coupling.rates), False, self.turns)
         return module_of(written).commutator
@@ -377,10 +377,10 @@ class Tracing:
             to = self.parts[L.MOVING if moving else L.RESTING][key == "torque"]
             for n, i in enumerate(on):
                 acting = mine[3 * n : 3 * n + 3]
-                rate = self.bodies[i].turning if key == "torque" else self.bodies[i].velocity
+                along = self.bodies[i].turning if key == "torque" else self.bodies[i].velocity
                 for k, a in enumerate(acting):
                     to[3 * i + k] = g.sum((to[3 * i + k], 1.0), (a, 1.0))
-                    self.work.setdefault(load.name, []).append((g.mul(a, row_of(g, rate[k])), 1.0))
+                    self.work.setdefault(load.name, []).append((g.mul(a, row_of(g, along[k])), 1.0))
 
     def _derived(self, level: int, on: tuple[int, ...]) -> dict[str, list[int]]:
         """The forces and torques on some bodies that follow from a potential."""
@@ -419,7 +419,7 @@ class Tracing:
         for to, rows in zip(self.with_stated, mine, strict=True):
             to[:] = [g.sum((a, 1.0), (b, 1.0)) for a, b in zip(to, rows, strict=True)]
 
-    def _same(self, one: Summand, what: str, mine: Any, derived: Any, decisions: Decisions) -> None:
+    def _same(self, one: Summand, what: str, mine: Sequence[Any], derived: Sequence[Any], decisions: Decisions) -> None:
         """Refuse forces and torques that a function of the user's gives beside a potential, if they are not those that
         are derived from it."""
         if one.load.shipped:
@@ -430,7 +430,7 @@ class Tracing:
             raise InvalidInput(f"{one.load.described} returns a potential and other {what} than follow from it, as is "
                                "found at random states; correct them, or return the potential alone")  # fmt: skip
 
-    def _read(self, load: Load | Surrounding, on: tuple[int, ...], result: Any) -> Parts:
+    def _read(self, load: Load | Surrounding, on: tuple[int, ...], result: object) -> Parts:
         """Names and rows of what a function returns; "" is a potential."""
         g, n = self.g, len(on)
         returned = ["force", "torque", "potential", "potential_rate"] * bool(on) + [*self.rates]
@@ -458,8 +458,7 @@ class Tracing:
                 check(load, key, value, [(), (1,)])
                 numbers = flat(value)
             elif key in self.rates:
-                shape = dict(self.sum.states)[key]
-                check(load, key, value, [shape])
+                check(load, key, value, [dict(self.sum.states)[key]])
                 numbers = flat(value)
             else:
                 raise UserFunctionError(
@@ -478,7 +477,7 @@ class Tracing:
         return [x if turns else 0.0 for x, turns in zip(inside, self.sum.turns[i], strict=True)]
 
 
-def check(load: Load | Surrounding, what: str, value: Any, shapes: Sequence[Shape]) -> None:
+def check(load: Load | Surrounding, what: str, value: object, shapes: Sequence[Shape]) -> None:
     """Refuse numbers of another shape."""
     found = shape_of(value)
     if found not in shapes:

@@ -84,7 +84,7 @@ def seeds_along(system: System, y: Array, frames: Array, vectors: Array) -> Arra
 
 def quantities(system: System) -> Iterator[tuple[int, str]]:
     """Body and quantity of each three coordinates."""
-    moves, turns = np.isfinite(system.mass), np.isfinite(system.moments).any(axis=1)
+    moves, turns = np.isfinite(system.mass), np.any(np.isfinite(system.moments), axis=1)
     for i in range(system.N):
         for quantity in (*POINT * bool(moves[i]), *TURNING * bool(turns[i])):
             yield i, quantity

@@ -120,7 +120,7 @@ def add_force(build: Callable[..., Force]) -> Callable[..., Force]:
     return FORCES.add(build, "a force", "a Force")
 
 
-def force_of(description: Any) -> Force:
+def force_of(description: object) -> Force:
     """A ``Force``, or one made from its arguments as a mapping with a ``kind``."""
     if isinstance(description, Force):
         return description

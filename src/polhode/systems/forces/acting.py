@@ -155,13 +155,13 @@ def burns_of(forces: Sequence[Force], mu: float, mass: Array) -> list[tuple[floa
     return burns
 
 
-def mass_at(mass: float, burns: Sequence[tuple[float, float, float]], t: Any) -> Any:
+def mass_at(mass: float, burns: Sequence[tuple[float, float, float]], t: ArrayLike) -> Array:
     """Mass at times (n,), of shape (n, 1)."""
     return (mass * left(np.asarray(t, dtype=float), burns))[:, None]
 
 
 # ------------------------------------------------------------------ arguments of systems
-def masses_of(mass: Any) -> Array:
+def masses_of(mass: object) -> Array:
     """One mass or several as an array (N,)."""
     if type(mass) is float:
         return np.array([number(mass, "mass", positive=True)])
@@ -173,14 +173,14 @@ def masses_of(mass: Any) -> Array:
     return np.array([number(float(m), f"mass[{i}]", positive=True) for i, m in enumerate(given)])
 
 
-def forces_of(forces: Any) -> list[Force]:
+def forces_of(forces: object) -> list[Force]:
     """The forces as records; errors name the force by its number."""
     if isinstance(forces, Force):
         return [forces]
     return each_made(forces, _tried, "forces", "what polhode.forces makes")
 
 
-def _tried(given: Any) -> Force:
+def _tried(given: object) -> Force:
     """A force that was tried out; none of one's own has the name of another kind, as which a file would be read."""
     force = force_of(given)
     force.tried()

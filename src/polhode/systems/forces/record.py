@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ reads = lru_cache(1024)(may_read)
 
 
 @lru_cache(1024)
-def takes(function: Any, names: tuple[str, ...]) -> bool:
+def takes(function: Callable[..., Any], names: tuple[str, ...]) -> bool:
     """Whether a function can be called with as many positional arguments."""
     try:
         inspect.signature(function).bind(*names)
@@ -202,7 +203,7 @@ class Force:
     def _wrong(self, problem: str) -> InvalidInput:
         return InvalidInput(f"force {self.kind!r} {problem}")
 
-    def _checked_function(self, name: str) -> Any:
+    def _checked_function(self, name: str) -> FunctionType | None:
         """The plain function of this name, or None."""
         function = python_of(getattr(self, name))
         if function is None:
@@ -227,7 +228,7 @@ class Force:
                     raise self._wrong(f"has the {name} {function.__name__!r}, whose result changes with at; its "
                                       "numbers are p[at], p[at + 1], ...")  # fmt: skip
 
-    def _called(self, name: str, count: int, lead: int, r: Any, v: Any) -> Any:
+    def _called(self, name: str, count: int, lead: int, r: object, v: object) -> Any:
         """What a function returns with its numbers behind ``lead`` others, as an array; None after bad arithmetic."""
         function, t, mu = getattr(self, name), np.float64(0.4), np.float64(1.3)
         p = np.array([1.7] * lead + list(self.numbers))

@@ -41,7 +41,7 @@ def acting(function: Callable[..., Any], form: Form, moving: bool = True) -> Cal
     rated = len(form.acts) + len(form.sets)
     keys = [name if k < rated else STATE + name for k, (name, _) in enumerate(form.wanted)]
 
-    def act(body: Any, t: Any, _handed: Any, **others: Any) -> Any:
+    def act(body: Any, t: object, _handed: object, **others: Any) -> Any:
         seen = {"t": t, "parameters": _handed}
         for name in form.taken:
             seen[name] = getattr(body, OF_BODY.get(name, name)) if moving or name in AT_REST else [0.0] * 3

@@ -11,17 +11,18 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from polhode import errors
 from polhode.algebra.quaternion import multiply, rotate
+from polhode.arguments import Array, ArrayLike
 from polhode.errors import InvalidInput, SlowFunctionWarning
 from polhode.kernel import jit, layout as L
 from polhode.kernel.jit import python_of
 from polhode.kernel.signatures import EVENT, LOADS, POTENTIAL
-from polhode.programs.dynamics import Dynamics
+from polhode.programs.dynamics import Dynamics, Role
 from polhode.programs.graph import Graph
 from polhode.programs.of_arrays import values
 from polhode.programs.trace import spread
@@ -30,11 +31,16 @@ from polhode.systems.user.compilable import compilable
 from polhode.systems.user.forms import ENERGIES
 from polhode.systems.user.function import INPUTS, UserFunction, repeated
 
+if TYPE_CHECKING:
+    from polhode.systems.record import System
+
+States = list[tuple[float, Array]]
+"""Times and states at which roles are tried."""
 TYPICAL_COMPILED_CALL = 2e-8  # seconds; reference for the slowdown in the warning
 
 
 # ------------------------------------------------------------------ roles with functions that are called as they are
-def _leading(array: Any, length: int) -> Any:
+def _leading(array: Array, length: int) -> Array:
     return array[:length]
 
 
@@ -49,12 +55,12 @@ _kept: dict[Any, tuple[Any, str]] = {}
 """Roles that were compiled with functions as they are at present, or the reasons why not."""
 
 
-def _holes(role: Any) -> set[str]:
+def _holes(role: Role) -> set[str]:
     """Names that a role reads."""
     return set(jit.global_names(python_of(role).__code__))
 
 
-def _filled(role: Any, users: Sequence[UserFunction], remembers: bool, how: str) -> Any:
+def _filled(role: Role, users: Sequence[UserFunction], remembers: bool, how: str) -> Role:
     """The role with functions that are called in plain "Python", as compiled ones with "tuples" or "arrays", or by a
     "bridge"; they may remember their results."""
     inside, kernels = _holes(role), dict[str, Any]()
@@ -77,7 +83,9 @@ def _filled(role: Any, users: Sequence[UserFunction], remembers: bool, how: str)
     return jit.in_python(role, kernels) if how == "Python" else jit.bind(role, **kernels)
 
 
-def _compiled(role: Any, signature: Any, users: Sequence[UserFunction], remembers: bool, how: str) -> tuple[Any, str]:
+def _compiled(
+    role: Role, signature: object, users: Sequence[UserFunction], remembers: bool, how: str
+) -> tuple[Any, str]:
     """The same, compiled: (role, "") or (None, reason)."""
     functions = tuple((one.made, one.form, len(one.parameters)) for one in users)
     key = (role, signature, functions, remembers, how)
@@ -93,7 +101,7 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
     there has set, or will."""
     last: list[tuple[Any, Any]] = [((), None)]
 
-    def called(*given: Any) -> Any:
+    def called(*given: ArrayLike) -> Any:
         now = tuple(np.asarray(one).tobytes() for one in given)
         before, result = last[0]
         if now != before:
@@ -114,7 +122,7 @@ class Called:
     # ``as_they_are() -> loads, potential``, the roles in which all of them are called
     as_they_are: Callable[[], tuple[Any, Any]]
     alone: bool = False  # whether there is one function and nothing else
-    table: Any = None  # that of events
+    table: Array | None = None  # that of events
 
     @cached_property
     def moving(self) -> bool:
@@ -131,7 +139,7 @@ class Called:
         """What those that are called as they are compile to at present."""
         return tuple(self.users[name].made for name in self.no_programs)
 
-    def among(self, signature: Any) -> list[UserFunction]:
+    def among(self, signature: object) -> list[UserFunction]:
         """Those in the potential, or in the other roles."""
         energies = ("reported_energy",) if "reported_energy" in self.users else ("potential",)
         return [one for name, one in self.users.items()
@@ -152,12 +160,12 @@ class Called:
         count = 3 * 2 * len(STENCIL) * len(user.form.taken)
         return f"loads are differences of {count} potentials, with errors from 1e-13 on, because {user.untraced}"
 
-    def check(self, t: float, y: Any, system: Any) -> None:
+    def check(self, t: float, y: Array, system: System) -> None:
         """Say what is wrong with what a function returns at a state."""
         for one in self.users.values():
             _trial(one, [(t, y)], system)
 
-    def compiled(self, role: Any, signature: Any, t: float, y: Any, system: Any) -> Any:
+    def compiled(self, role: Role, signature: object, t: float, y: Array, system: System) -> Role | None:
         """The role, compiled with functions that are called as they are, or the one that calls them; None where all are
         programs, so that it is compiled as any other."""
         users = self.among(signature)
@@ -183,15 +191,16 @@ class Called:
         states = states if len(states) > 1 else [*states, *near(t, y, system)]
         return self._as_it_is(role, signature, called, states, system, fresh) if called else None
 
-    def _as_they_are_in(self, role: Any) -> list[UserFunction]:
+    def _as_they_are_in(self, role: Role) -> list[UserFunction]:
         """The functions that a role calls as they are."""
         inside = _holes(role)
         names = ((one, opaque_of(one.form)) for one in self.users.values())
         return [one for one, own in names if own.name in inside or (own.slopes and own.slopes.name in inside)]
 
     def _as_it_is(
-        self, role: Any, signature: Any, users: list[UserFunction], states: Any, system: Any, fresh: Any
-    ) -> Any:
+        self, role: Role, signature: object, users: list[UserFunction], states: States, system: System,
+        fresh: list[UserFunction],
+    ) -> Role:  # fmt: skip
         expected = self._values(_filled(role, users, self.remembers, "Python"), signature, states, system)
         reason = next((why for one in reversed(users) if (why := one.uncompiled)), "")
         told = self.by_differences if signature is LOADS else ""
@@ -217,7 +226,9 @@ class Called:
                             SlowFunctionWarning)  # fmt: skip
         return made
 
-    def _values(self, role: Any, signature: Any, states: Any, system: Any, compiled: bool = False) -> list[Any]:
+    def _values(
+        self, role: Role, signature: object, states: States, system: System, compiled: bool = False
+    ) -> list[Any]:
         """What a role writes at states; None where it raises."""
         found, parameters, bodies = list[Any](), system.with_memory, system.bodies
         events = 0 if self.table is None else int(self.table[0])
@@ -241,11 +252,11 @@ class Called:
                 found.append(out)
         return found
 
-    def bridge(self, signature: Any) -> Any:
+    def bridge(self, signature: object) -> Role:
         """The role in which all functions are called as Python, and every result is checked."""
         return self._bridge(self.as_they_are()[signature is POTENTIAL], signature, self.among(signature))
 
-    def _bridge(self, role: Any, signature: Any, users: Any) -> Any:
+    def _bridge(self, role: Role, signature: object, users: list[UserFunction]) -> Role:
         made, reason = _compiled(role, signature, users, self.remembers, "bridge")
         if made is None:
             raise InvalidInput(f"{users[0].described} cannot be called from the compiled loop: {reason}")
@@ -258,7 +269,7 @@ def _agree(found: list[Any], expected: list[Any]) -> bool:
                for a, b in zip(found, expected, strict=True) if b is not None)  # fmt: skip
 
 
-def near(t: float, y: Any, system: Any) -> list[tuple[float, Any]]:
+def near(t: float, y: Array, system: System) -> States:
     """Two generic times and states of the one body of a system near the given one."""
     found, bodies, count = [], system.bodies, len(system.auxiliary)
     for k in (1, 2):
@@ -278,7 +289,7 @@ def near(t: float, y: Any, system: Any) -> list[tuple[float, Any]]:
     return found
 
 
-def _trial(user: UserFunction, states: Any, system: Any) -> list[tuple[float, dict[str, Any], Any]]:
+def _trial(user: UserFunction, states: States, system: System) -> list[tuple[float, dict[str, Any], Any]]:
     """Times, what a function is given, and what it returns as plain Python; raises what it raises at the first."""
     found = []
     for k, (t, y) in enumerate(states):
@@ -295,7 +306,7 @@ def _trial(user: UserFunction, states: Any, system: Any) -> list[tuple[float, di
     return found
 
 
-def seen_at(user: UserFunction, y: Any, system: Any) -> dict[str, Any]:
+def seen_at(user: UserFunction, y: Array, system: System) -> dict[str, Any]:
     """What a function of the first body sees of a state."""
     at, bodies = L.BODY + system.read_from, system.bodies
     w, a, b, c = map(float, bodies[L.CONSTANTS : L.CONSTANTS + 4])

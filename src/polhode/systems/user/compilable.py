@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -16,7 +17,7 @@ LIBRARIES = ("builtins", "cmath", "math", "numba", "numpy", "scipy")
 ALGEBRA = "polhode.algebra."
 
 
-def compilable(function: FunctionType) -> Any:
+def compilable(function: FunctionType) -> Callable[..., Any]:
     """A copy of a function that functions compiled by numba can call, with polhode's formulas in it compiled too.
 
     Parameters
@@ -49,16 +50,16 @@ class _Copies:
     def __init__(self) -> None:
         self.kept: dict[Any, tuple[Any, Any]] = {}
 
-    def helper(self, function: FunctionType, **options: Any) -> Any:
+    def helper(self, function: FunctionType, **options: bool) -> Callable[..., Any]:
         """The copy of a function, with its indices checked."""
 
-        def keep(copy: FunctionType) -> Any:
+        def keep(copy: FunctionType) -> Callable[..., Any]:
             self.kept[id(function)] = function, jit.helper(copy, boundscheck=True, **options)  # type: ignore[no-untyped-call]
             return self.kept[id(function)][1]
 
         return copied(function, keep, self.replaced)
 
-    def replaced(self, value: Any) -> Any:
+    def replaced(self, value: object) -> Any:
         """What stands in for a value that a function reads: itself unless it is a function, a module or an object."""
         key = (id(value.__func__), id(value.__self__)) if isinstance(value, MethodType) else id(value)
         if key not in self.kept:
@@ -66,7 +67,7 @@ class _Copies:
             self.kept.setdefault(key, (value, made))  # kept alive, so that no other object gets its id
         return self.kept[key][1]
 
-    def _made(self, value: Any) -> Any:
+    def _made(self, value: object) -> Any:
         if isinstance(value, Rows):
             return _of_one(value)
         module = value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
@@ -85,13 +86,13 @@ class _Copies:
         return value if known or not hasattr(value, "__dict__") else StandIn(value, self.replaced)
 
 
-def _bound(function: Any, owner: Any, code: CodeType) -> Any:
+def _bound(function: Callable[..., Any], owner: object, code: CodeType) -> Callable[..., Any]:
     """A method as a helper that takes what follows the object."""
     names = ", ".join(code.co_varnames[1 : code.co_argcount])
     return jit.helper(eval(f"lambda {names}: function(owner, {names})", {"function": function, "owner": owner}))  # type: ignore[no-untyped-call]
 
 
-def _of_one(rows: Rows) -> Any:
+def _of_one(rows: Rows) -> Callable[..., Any]:
     """A function of array_like as a helper that takes one element of each argument; itself where it takes a plan."""
     if rows.planned:
         return rows

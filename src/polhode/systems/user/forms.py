@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections import namedtuple
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
+from polhode.arguments import Array
 from polhode.kernel import jit
 
 OFFERED = {"position": 3, "velocity": 3, "q": 4, "omega": 3}
@@ -38,7 +40,7 @@ class Form:
             returns = f"a tuple: {returns}, then the rate of each state ({names})"
         return replace(self, arguments=f"{self.arguments}, states", returns=returns, states=sizes, held=held)
 
-    def takes_states(self, function: Any) -> bool:
+    def takes_states(self, function: Callable[..., Any]) -> bool:
         """Whether a function takes one argument more than those of this form without states."""
         try:
             inspect.signature(jit.python_of(function)).bind(*self.arguments.split(","), "states")
@@ -74,7 +76,7 @@ class Form:
         return sum(size or 1 for _, size in self.wanted)
 
 
-def split(sizes: Sizes, numbers: Any) -> list[Any]:
+def split(sizes: Sizes, numbers: Sequence[Any] | Array) -> list[Any]:
     """Numbers one after another, by what has so many."""
     found, at = [], 0
     for _, size in sizes:
@@ -84,12 +86,12 @@ def split(sizes: Sizes, numbers: Any) -> list[Any]:
 
 
 @lru_cache(jit.KEPT_KERNELS)
-def named(sizes: Sizes) -> Any:
+def named(sizes: Sizes) -> type[Any]:
     """The named tuple of states."""
     return namedtuple("States", [name for name, _ in sizes])  # type: ignore[misc]
 
 
-def sizes_read(variables: Any) -> Sizes:
+def sizes_read(variables: Iterable[Any]) -> Sizes:
     """The names by which functions read auxiliary variables, and how many numbers each has."""
     counts: dict[str, int] = {}
     for one in variables:

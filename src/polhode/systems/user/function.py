@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
+from polhode.arguments import Array, ArrayLike
 from polhode.arguments.recorded import read_only
 from polhode.errors import InvalidInput, UserFunctionError, shown
 from polhode.kernel import jit, layout as slots
@@ -47,7 +48,7 @@ class UserFunction:
 
     form: Form  # what the function must take and return
     function: Callable[..., Any]  # the user's function, or its compiled form
-    parameters: Any  # the numbers that it is handed, read-only
+    parameters: Array  # the numbers that it is handed, read-only
     looked: jit.Made | Same = field(init=False, repr=False)  # what it compiled to when its source was read
 
     def __post_init__(self) -> None:
@@ -158,7 +159,7 @@ class UserFunction:
             "reads": {STATE + one: one for one, _ in form.states},
         }  # fmt: skip
 
-    def checked(self, t: float, *given: Any) -> Any:
+    def checked(self, t: float, *given: ArrayLike) -> float | tuple[float, ...]:
         """Call the plain function with arrays, which are what it takes behind the time, and check what it returns: a
         number, or all numbers in one tuple."""
         form, inputs = self.form, [np.array(a, dtype=float) for a in given]
@@ -197,18 +198,18 @@ class UserFunction:
             elif finite and not np.isfinite(numbers).all():
                 told = told if form.states else f"{np.array2string(numbers)} at t = {t:g}"
                 wrong = "every number must be finite"
-            if wrong:
+            if numbers is None or wrong:
                 raise UserFunctionError(f"{self.described} returned {told}; {wrong}", time=t)
             found += numbers.ravel().tolist()
         return found
 
 
-def _has_unit(result: Any) -> bool:
+def _has_unit(result: object) -> bool:
     """Whether a result, or a number in it, has a unit."""
     return any(map(_has_unit, result)) if isinstance(result, list | tuple) else hasattr(result, "unit")
 
 
-def _numbers(result: Any) -> Any:
+def _numbers(result: object) -> Array | None:
     """``result`` as an array of floats, or None if an entry is not a number or has a unit."""
     try:
         array = None if _has_unit(result) else np.asarray(result)
@@ -240,7 +241,7 @@ def findings_of(made: jit.Made | Same) -> tuple[Finding, ...]:
     return findings(made.function)
 
 
-def record_of(function: Any) -> dict[str, str]:
+def record_of(function: Callable[..., Any]) -> dict[str, str]:
     """Name, source and digest of a function, for the record only; the source is never executed."""
     function = python_of(function)
     name = getattr(function, "__name__", type(function).__name__)
@@ -260,14 +261,14 @@ REVEALING = {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe
 """Names through which a function can read its arguments without naming them."""
 
 
-def may_read(function: Any, position: int) -> bool:
+def may_read(function: Callable[..., Any], position: int) -> bool:
     """Whether a function may read its positional argument with this index; False only if its code never names it."""
     function = python_of(function)
     return not isinstance(function, FunctionType) or _may_read(function.__code__, position)
 
 
 @lru_cache(jit.KEPT_KERNELS)
-def _may_read(code: Any, position: int) -> bool:
+def _may_read(code: CodeType, position: int) -> bool:
     if position >= code.co_argcount:
         return True
     name = code.co_varnames[position]
@@ -337,7 +338,7 @@ def _known(made: jit.Made, arguments: Arguments, shape: tuple[int, ...], changin
 
 
 @lru_cache(jit.KEPT_KERNELS)
-def _to_trace(made: Any, form: Form, size: int) -> tuple[Any, Arguments, tuple[int, ...]]:
+def _to_trace(made: jit.Made, form: Form, size: int) -> tuple[jit.Made, Arguments, tuple[int, ...]]:
     """What is traced of a function of a form that is handed so many numbers, its arguments, and the shape of its
     result."""
     inputs = INPUTS | {"parameters": ("p", size or ()), "states": ("s", form.count)}
@@ -350,7 +351,7 @@ def _to_trace(made: Any, form: Form, size: int) -> tuple[Any, Arguments, tuple[i
 
 
 def traced(
-    made: Any, arguments: Arguments, shape: tuple[int, ...], what: str, values: Any,
+    made: jit.Made, arguments: Arguments, shape: tuple[int, ...], what: str, values: Sequence[float] | Array,
     changing: frozenset[int] = frozenset(),
 ) -> Traced:  # fmt: skip
     """The program of a function, traced once for all values of its parameters p that it does not ask for."""
@@ -394,7 +395,7 @@ def _events_repeated(role, times, t, y, bodies, parameters, table, out):
 
 
 @cache
-def repeated(signature: Any) -> Callable[..., Any]:
+def repeated(signature: object) -> Callable[..., Any]:
     """A compiled function that calls a role a number of times and stores the last result."""
     function, of_it = {
         LOADS: (_loads_repeated, REPEATED_LOADS), POTENTIAL: (_potential_repeated, REPEATED_POTENTIAL),
