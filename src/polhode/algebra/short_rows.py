@@ -13,7 +13,7 @@ import numpy as np
 from polhode.arguments import Array, Mask
 
 
-def folded(function: Callable[[Any, Any], Any], a: Any) -> Any:
+def folded(function: Callable[[Any, Any], Any], a: np.ndarray) -> Any:
     """``function(function(a[..., 0], a[..., 1]), a[..., 2])``, and so on."""
     found = a[..., 0]
     for k in range(1, a.shape[-1]):

@@ -129,7 +129,7 @@ def _differences(function: Callable[[Array], Any], at: Array) -> Array:
     shift = SHIFT * np.where(size > 0.0, size, 1.0)
     derivatives = np.empty_like(at)
     for k in range(at.shape[-1]):
-        total: Any = 0.0
+        total: float | Array = 0.0
         for n, weight in enumerate(WEIGHTS, 1):
             shifted = at.copy()
             shifted[..., k] = at[..., k] + n * shift

@@ -253,7 +253,7 @@ class Rows:
         return out.reshape(leading + self.gives)[()]
 
 
-def over_rows(kernel: Any, gives: tuple[int, ...], **operands: Operand) -> Callable[[Named], Named]:
+def over_rows(kernel: Callable[..., Any], gives: tuple[int, ...], **operands: Operand) -> Callable[[Named], Named]:
     """Decorator: a kernel as a function of array_like, with the name and the text of a function without a body, to
     which is added what it returns and raises where that follows from the operands."""
     rows, shape = Rows(kernel, gives, False, **operands), ", ".join(["...", *map(str, gives)])

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from polhode.arguments import UNKNOWN, array, mapping
+from polhode.arguments import UNKNOWN, ArrayLike, array, mapping
 from polhode.errors import InvalidInput, shown, unknown_name
 
 
@@ -26,7 +26,7 @@ def called(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     return make(**arguments)
 
 
-def made_by(make: Callable[..., Any], kind: type, given: Any, name: str, maker: str) -> Any:
+def made_by(make: Callable[..., Any], kind: type, given: object, name: str, maker: str) -> Any:
     """What a function makes, from the mapping of its arguments, or as it is; ``maker``: what users call it by."""
     if not isinstance(given, kind | Mapping):
         raise InvalidInput(f"{name} must be made by polhode.{maker}, or be a mapping of its arguments, not "
@@ -37,7 +37,7 @@ def made_by(make: Callable[..., Any], kind: type, given: Any, name: str, maker: 
         raise InvalidInput(f"{name}: {refused}") from None
 
 
-def each_made(given: Any, make: Callable[[Any], Any], name: str, what: str) -> list[Any]:
+def each_made(given: object, make: Callable[[Any], Any], name: str, what: str) -> list[Any]:
     """What a function makes of each entry of a list; a refusal names the entry by its number."""
     if not isinstance(given, tuple | list | Sequence) or isinstance(given, str):
         raise InvalidInput(f"{name} must be a list of {what}, not {shown(given)}")
@@ -50,7 +50,7 @@ def each_made(given: Any, make: Callable[[Any], Any], name: str, what: str) -> l
     return made
 
 
-def plain(value: Any, name: str = "an argument") -> Any:
+def plain(value: object, name: str = "an argument") -> Any:
     """``value`` in JSON types."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
@@ -60,14 +60,14 @@ def plain(value: Any, name: str = "an argument") -> Any:
 
 
 # ------------------------------------------------------------------ what cannot be changed
-def read_only(array: Any) -> Any:
+def read_only(array: ArrayLike) -> Any:
     """A read-only copy."""
     copy = np.array(array)
     copy.setflags(write=False)
     return copy
 
 
-def _refuse(self: Any, *_: Any, **__: Any) -> Any:
+def _refuse(self: Any, *_: object, **__: object) -> NoReturn:
     raise InvalidInput("what a system is made of cannot be changed; build another, or give parameters= to integrate")
 
 
@@ -76,7 +76,7 @@ class FrozenDict(dict[str, Any]):
 
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Any, ...]:
         return FrozenDict, (dict(self),)
 
 
@@ -86,7 +86,7 @@ class FrozenList(list[Any]):
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
     append = extend = insert = pop = remove = clear = sort = reverse = _refuse
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Any, ...]:
         return FrozenList, (list(self),)
 
 

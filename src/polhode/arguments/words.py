@@ -136,7 +136,7 @@ class Argument:
     unit: str | None  # SI unit, as in the ending of its keys
     description: str  # one sentence or more, without the final stop
     required: bool  # whether it has no default
-    default: Any  # its default; None where it has none, or is left out by default
+    default: object  # its default; None where it has none, or is left out by default
     beside: tuple[str, ...] = ()  # other arguments, of which it needs one; empty where it stands alone
 
 
@@ -213,7 +213,7 @@ def summary(function: Callable[..., Any]) -> str:
     return (inspect.getdoc(function) or "").split("\n")[0]
 
 
-def _unwrapped(annotation: Any) -> tuple[Any, list[Any]]:
+def _unwrapped(annotation: object) -> tuple[Any, list[Any]]:
     """The type within ``Annotated`` and ``| None``, and all marks on the way."""
     if get_origin(annotation) is Annotated:
         kind, *marks = get_args(annotation)

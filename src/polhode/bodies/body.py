@@ -52,8 +52,8 @@ class Body:
 def body(
     name: str, mass: Mass | None = None, inertia: Inertia | None = None, *, pinned: bool = False,
     at: Position | None = None, physical: bool = True,
-    wheels: Annotated[Mapping[str, Any], TableOf(reaction_wheels)] | None = None,
-    gyros: Annotated[Mapping[str, Any], TableOf(control_moment_gyros)] | None = None,
+    wheels: Annotated[Wheels | Mapping[str, Any], TableOf(reaction_wheels)] | None = None,
+    gyros: Annotated[Gyros | Mapping[str, Any], TableOf(control_moment_gyros)] | None = None,
 ) -> Body:  # fmt: skip
     """A body of a system.
 
@@ -127,7 +127,7 @@ def body(
     return Body(name, float(mass), *rest_of(found, spun), given, spun, turned, pin)
 
 
-def rotors(wheels: Any, gyros: Any, whose: str = "") -> tuple[Wheels | None, Gyros | None]:
+def rotors(wheels: object, gyros: object, whose: str = "") -> tuple[Wheels | None, Gyros | None]:
     """Wheels and gyros, each from what they are or from the mapping of their arguments; None without."""
     spun = None if wheels is None else made_by(reaction_wheels, Wheels, wheels, f"wheels{whose}", "reaction_wheels")
     return spun, None if gyros is None else made_by(control_moment_gyros, Gyros, gyros, f"gyros{whose}",
@@ -136,8 +136,9 @@ def rotors(wheels: Any, gyros: Any, whose: str = "") -> tuple[Wheels | None, Gyr
 
 @answering
 def bodies(
-    n: int, mass: Any = None, inertia: Any = None, name: str = "body", *, physical: bool = True, wheels: Any = None,
-    gyros: Any = None,
+    n: int, mass: float | None = None, inertia: ArrayLike | MassProperties | None = None, name: str = "body", *,
+    physical: bool = True, wheels: Wheels | Mapping[str, Any] | None = None,
+    gyros: Gyros | Mapping[str, Any] | None = None,
 ) -> list[Body]:  # fmt: skip
     """So many equal bodies, called name0, name1, ...
 

@@ -8,7 +8,7 @@ what ``INERTIA`` to ``FREE`` name; and where some are imbalanced, of each wheel 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import inf
@@ -42,7 +42,7 @@ class Wheels:
 
     arguments: Mapping[str, Any]  # what they are made from, in JSON types
     axes: Array  # (n, 3): their axes, user's body frame, of unit length
-    inertia: Any  # inertia, most_torque, most_momentum: (n,): moments about the axes; limits, infinite without
+    inertia: Array  # inertia, most_torque, most_momentum: (n,): moments about the axes; limits, infinite without
     most_torque: Array
     most_momentum: Any
     # momentum, command: (n,): angular momenta about the axes relative to the body, and commands, at the start
@@ -113,7 +113,7 @@ def _rest(moments: tuple[float, ...], frame: tuple[float, ...], axes: Any, inert
     return tuple(tuple(one.tolist()) for one in principal(rest, triangle=False))
 
 
-def across(axis: Any) -> Any:
+def across(axis: Array) -> Array:
     """A unit vector at right angles to an axis: that of the body across it which is farthest from it, made so."""
     e = np.eye(3)[int(np.argmin(np.abs(axis)))]
     e = e - (e @ axis) * axis
@@ -192,7 +192,7 @@ def reaction_wheels(
     n = len(e)
     given = {"axes": plain(axes)}
 
-    def each(value: Any, name: str, unit: str, least: float = -inf, strict: bool = False) -> Array:
+    def each(value: ArrayLike, name: str, unit: str, least: float = -inf, strict: bool = False) -> Array:
         values = of_each(value, name, n, "wheels", unit, given)
         if least > -inf and ((values < least).any() or (strict and (values == least).any())):
             wanted = "a positive number" if strict else "0 or more"
@@ -276,18 +276,17 @@ class Gyros:
             ("gimbal_command", self.command.ravel(), "commanded rates of gimbals"),
         )
 
-    def table(self, first: int, work: int, frame: Any) -> list[float]:
+    def table(self, first: int, work: int, frame: Iterable[float]) -> list[float]:
         """The table in the parameters; ``first`` and ``work``: auxiliary variables."""
 
-        def inside(axis: Any) -> list[float]:
+        def inside(axis: Array) -> list[float]:
             return list(map(float, rotate_inverse(tuple(frame), tuple(axis))))
 
         numbers: list[float] = [self.count, self.gimbals, first, work]
         for k in range(self.count):
             numbers += [self.momentum[k], *inside(self.axes[k, 0]), *inside(self.axes[k, -1]), *inside(self.spin[k])]
             for j in range(2):
-                most = self.most_rate[k, j] if j < self.gimbals else 0.0
-                numbers += [min(most, UNLIMITED), 1.0]
+                numbers += [min(self.most_rate[k, j] if j < self.gimbals else 0.0, UNLIMITED), 1.0]
         return [float(x) for x in numbers]
 
     def spin_axes_at(self, angles: Array) -> Array:
@@ -375,7 +374,7 @@ def control_moment_gyros(
             k = int(np.argmax(off))
             raise InvalidInput(f"{name}[{k}] is not at right angles to {other}[{k}]; their cosine is {off[k]:.3g}")
 
-    def each(value: Any, name: str, unit: str, positive: bool = False) -> Array:
+    def each(value: ArrayLike, name: str, unit: str, positive: bool = False) -> Array:
         values = array(value, name, unit)
         if values.shape == (n, gimbals):
             given[name] = plain(values)

@@ -62,7 +62,7 @@ from __future__ import annotations
 
 import functools
 from math import atan2, cos, inf, sin, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from polhode.algebra.elliptic import F_part, Pi_carlson, Pi_complete_kernel, half_turns, jacobi_kernel
 from polhode.algebra.quaternion import compose, conjugate, from_matrix, multiply
@@ -79,10 +79,10 @@ from polhode.kernel.simd import fused
 class Axes(NamedTuple):
     """How the principal axes were sorted: exchanges by quarter turns (flags), then half turns (signs)."""
 
-    first: Any
-    second: Any
-    third: Any
-    signs: Any
+    first: bool
+    second: bool
+    third: bool
+    signs: tuple[float, ...]
 
 
 @inlined
@@ -132,16 +132,16 @@ def unsort(v, axes):
 class Orbit(NamedTuple):
     """Constants of a free motion, see the legend; ``around_1`` is true for s = +1."""
 
-    around_1: Any
-    x: Any
-    y: Any
-    z: Any
-    r: Any
-    w: Any
-    p: Any
-    L: Any
-    M: Any
-    N: Any
+    around_1: bool
+    x: float
+    y: float
+    z: float
+    r: float
+    w: float
+    p: float
+    L: float
+    M: float
+    N: float
 
 
 @inlined
@@ -179,15 +179,15 @@ class Arc(NamedTuple):
     ``u`` is lam h; ``mc``, ``lam`` as in the legend.
     """
 
-    s0: Any
-    c0: Any
-    s1: Any
-    c1: Any
-    turned: Any
-    m: Any
-    u: Any
-    lam: Any
-    mc: Any
+    s0: float
+    c0: float
+    s1: float
+    c1: float
+    turned: float
+    m: tuple[float, ...]
+    u: float
+    lam: float
+    mc: float
 
 
 @inlined

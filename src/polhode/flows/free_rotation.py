@@ -24,7 +24,7 @@ k^2 = beta/alpha, ``kp2`` = 1 - k^2; ``rational(x)`` = (k1 x + c0)/(G + x), the 
 from __future__ import annotations
 
 from math import cos, exp, floor, frexp, inf, ldexp, log, nan, pi, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,15 +57,15 @@ SMALLEST, LARGEST = 1e-30, 1e30
 class Motion(NamedTuple):
     """Constants of one free motion, see the legend of the module."""
 
-    G: Any
-    r: Any
-    w: Any
-    p: Any
-    M: Any
-    alpha: Any
-    beta: Any
-    k1: Any
-    c0: Any
+    G: float
+    r: float
+    w: float
+    p: float
+    M: float
+    alpha: float
+    beta: float
+    k1: float
+    c0: float
 
 
 @inlined

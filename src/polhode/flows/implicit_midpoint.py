@@ -11,7 +11,7 @@ inverse principal moments ``j``.
 from __future__ import annotations
 
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from polhode.algebra.quaternion import compose
 from polhode.algebra.so3 import axpy, cay_quaternion, scale, times
@@ -24,8 +24,8 @@ from polhode.kernel.solve import continuation_substeps, newton3, norm3, square3
 class Mean(NamedTuple):
     """Data of the equation of the mean momentum."""
 
-    m: Any
-    g: Any
+    m: tuple[float, ...]
+    g: tuple[float, ...]
 
 
 @inlined

@@ -8,7 +8,7 @@ Legend: body angular momentum ``x`` in the middle and ``m`` at the start of the 
 from __future__ import annotations
 
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from polhode.algebra.quaternion import compose, multiply, rotate_inverse
 from polhode.algebra.so3 import axpy, cross, dexp, exp_quaternion, scale, times
@@ -21,9 +21,9 @@ from polhode.kernel.solve import continuation_substeps, newton3, norm3, square3
 class Middle(NamedTuple):
     """Data of the equation of the middle momentum."""
 
-    h: Any
-    m: Any
-    j: Any
+    h: float
+    m: tuple[float, ...]
+    j: tuple[float, ...]
 
 
 @inlined

@@ -90,7 +90,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
                            "name") from wrong  # fmt: skip
 
 
-def _is_number(hint: Any) -> bool:
+def _is_number(hint: object) -> bool:
     """Whether an annotation is that of a parameter."""
     inside = [one for one in get_args(hint) if one is not type(None)]
     optional = get_origin(hint) is not Annotated and len(inside) == 1

@@ -4,7 +4,6 @@ of the system, whose places are read from the surroundings."""
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -234,7 +233,7 @@ def gravity_gradient(mu: GravitationalParameter | None = None) -> Load:
     return made(on_extent, "gravity_gradient", **_of_centre(mu))
 
 
-def _of_centre(mu: Any) -> dict[str, float]:
+def _of_centre(mu: float | None) -> dict[str, float]:
     """The gravity parameter of a centre, where it is given."""
     return {} if mu is None else {"mu": number(mu, "mu", "m**3 / s**2", positive=True)}
 

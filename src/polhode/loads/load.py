@@ -18,7 +18,7 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS, Parameter, Signature, signature
 from types import CodeType, FunctionType
 from typing import Any, ClassVar, Self
 
-from polhode.arguments import UNKNOWN, array, function, identifier, number
+from polhode.arguments import UNKNOWN, ArrayLike, array, function, identifier, number
 from polhode.arguments.recorded import plain
 from polhode.errors import InvalidInput, answering, shown
 from polhode.surroundings.surrounding import Acting, as_numbers
@@ -134,7 +134,7 @@ class Load(Acting):
         return replace(self, name=identifier(name, f"name of a {self.what}"))
 
     @answering
-    def each(self, **numbers: Any) -> Self:
+    def each(self, **numbers: ArrayLike) -> Self:
         """The same load with numbers of which each body has its own: its function reads them of a body, by name.
 
         Parameters
@@ -164,7 +164,7 @@ class Load(Acting):
         return replace(self, own={**self.own, **found}).checked()
 
     @answering
-    def states(self, **starts: Any) -> Self:
+    def states(self, **starts: ArrayLike | Mapping[str, Any]) -> Self:
         """The same load with states of its own, which its function reads by name and whose rates it returns by name.
 
         Parameters
@@ -220,7 +220,7 @@ class Load(Acting):
         return replace(self, starts=starts, reads={**self.reads, **names}).checked()
 
     @answering
-    def until(self, at: Any) -> Self:
+    def until(self, at: object) -> Self:
         """The same load up to an event, or a time: a tether that breaks, a body that is released.
 
         All that it returns is multiplied by ``NAME_on``, 1 or 0, at an event a state, and its work is recorded, also
@@ -257,7 +257,7 @@ class Load(Acting):
         return self._when("until", at)
 
     @answering
-    def after(self, at: Any) -> Self:
+    def after(self, at: object) -> Self:
         """The same load from an event, or a time, on; with ``until``, too, each time from the one to the other.
 
         Parameters
@@ -279,7 +279,7 @@ class Load(Acting):
         """
         return self._when("after", at)
 
-    def _when(self, word: str, at: Any) -> Self:
+    def _when(self, word: str, at: object) -> Self:
         if self.impulse is not None or self.what != "load":
             raise InvalidInput(f"{self.described} happens at single times, and has no {word}; give it to the load that "
                                "shall begin or end")  # fmt: skip
@@ -326,7 +326,7 @@ class Load(Acting):
         return [name for name in names_of(self.function) if name not in known]
 
     @property
-    def form(self) -> Any:
+    def form(self) -> tuple[Any, ...]:
         """What else than function, names and shapes its program depends on."""
         return self.returns, tuple(self.reads.items()), self.books, self.gate
 
@@ -365,7 +365,7 @@ def around(acting: Callable[..., Any], act: Callable[..., Any]) -> Callable[...,
     return acting
 
 
-def bodies_of(given: Any) -> tuple[str, ...]:
+def bodies_of(given: object) -> tuple[str, ...]:
     """Names of bodies, or one, as an argument ``on``."""
     named = (given,) if isinstance(given, str) else given
     if not isinstance(named, list | tuple) or not all(isinstance(one, str) for one in named):
@@ -373,7 +373,7 @@ def bodies_of(given: Any) -> tuple[str, ...]:
     return tuple(named)
 
 
-def time_or_event(at: Any, name: str) -> Any:
+def time_or_event(at: object, name: str) -> Any:
     """A time, or an event or its record, from an argument of this name."""
     described = isinstance(at, Mapping) and isinstance(at.get("kind"), str)
     return at if described or "watches" in getattr(type(at), "__dataclass_fields__", ()) else number(at, name, "s")
@@ -389,7 +389,7 @@ def numbers_of(parameters: Mapping[str, Any], whose: str) -> dict[str, Any]:
     return {key: array(value, f"{key} of {whose}", UNKNOWN) for key, value in parameters.items()}
 
 
-def of_user(act: Any, parameters: Mapping[str, Any], returns: str = "", make: type[Load] = Load) -> Load:
+def of_user(act: Callable[..., Any], parameters: Mapping[str, Any], returns: str = "", make: type[Load] = Load) -> Load:
     """A load of the user's own."""
     what = make.what
     if not isinstance(function(act, f"function of a {what}"), FunctionType):
@@ -399,7 +399,7 @@ def of_user(act: Any, parameters: Mapping[str, Any], returns: str = "", make: ty
 
 
 @answering
-def of(function: Callable[..., Any], **parameters: Any) -> Load:
+def of(function: Callable[..., Any], **parameters: ArrayLike) -> Load:
     """A load of your own.
 
     Parameters
@@ -446,7 +446,7 @@ def of(function: Callable[..., Any], **parameters: Any) -> Load:
 
 
 @answering
-def acceleration(function: Callable[..., Any], **parameters: Any) -> Load:
+def acceleration(function: Callable[..., Any], **parameters: ArrayLike) -> Load:
     """A load of your own that is an acceleration: what acts on the body is its mass times that.
 
     Parameters

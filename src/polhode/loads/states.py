@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from polhode.arguments import mapping
+from polhode.arguments import ArrayLike, mapping
 from polhode.errors import InvalidInput, answering
 from polhode.lazy import public_names
 from polhode.loads.load import Load, of_user
@@ -15,7 +15,9 @@ __dir__ = public_names(__all__)
 
 
 @answering
-def of(function: Callable[..., Any], parameters: Mapping[str, Any] | None = None, **starts: Any) -> Load:
+def of(
+    function: Callable[..., Any], parameters: Mapping[str, Any] | None = None, **starts: ArrayLike | Mapping[str, Any]
+) -> Load:
     """States of your own that belong to no body, for ``polhode.system``.
 
     A system may have nothing else: methods for any equations (Runge-Kutta, implicit ones, Taylor series) integrate
@@ -54,5 +56,4 @@ def of(function: Callable[..., Any], parameters: Mapping[str, Any] | None = None
     """
     if not starts:
         raise InvalidInput("there is no state; give the values at the start by their names, such as heat=20.0")
-    made = of_user(function, mapping({} if parameters is None else parameters, "parameters"), "states")
-    return made.states(**starts)
+    return of_user(function, mapping({} if parameters is None else parameters, "parameters"), "states").states(**starts)

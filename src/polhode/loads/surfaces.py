@@ -84,8 +84,7 @@ def drag(Cd: float, area: Area, *, rotation: Rate = 0.0, axis: Vector = (0.0, 0.
     """
     numbers = {"Cd": number(Cd, "Cd", positive=True), "area": number(area, "area", "m**2", positive=True),
                "rotation": number(rotation, "rotation", "rad / s")}  # fmt: skip
-    about = unit_vector(axis, "axis")
-    return made(against, "drag", {**numbers, "axis": plain(axis)}, **numbers, axis=about)
+    return made(against, "drag", {**numbers, "axis": plain(axis)}, **numbers, axis=unit_vector(axis, "axis"))
 
 
 def on_ball(body, sunlight, Cr, area):
@@ -199,7 +198,7 @@ def on_faces(body, sunlight, area, normal, position, specular, diffuse):
 
 
 # ------------------------------------------------------------------ loads
-def _panels(area: Any, normals: Any, positions: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def _panels(area: object, normals: object, positions: object) -> tuple[dict[str, Any], dict[str, Any]]:
     """Areas, normals and places of plates, as their function and as their record call them."""
     e = unit_vectors(normals, "normals")
     x = np.atleast_2d(array(positions, "positions", "m"))

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from polhode.arguments import Array, array, choice, number, of_each, truth, unit_vectors, vector
+from polhode.arguments import Array, ArrayLike, array, choice, number, of_each, truth, unit_vectors, vector
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Form, Position, Time, Unit
 from polhode.errors import InvalidInput, answering
@@ -73,7 +73,7 @@ class Impulse:
         momentum = L.BODY * self.body + L.MOMENTUM
         return [*range(momentum, momentum + 3), L.BODY * N + self.auxiliary]
 
-    def apply(self, t: float, y: Any, bodies: Any, parameters: Any, direction: float = 1.0) -> float:
+    def apply(self, t: float, y: Array, bodies: Array, parameters: object, direction: float = 1.0) -> float:
         """Change a state in place, or undo it; the work, NaN where the frame has no axes or nothing leads there."""
         *momentum, work = self.places(len(bodies) // L.OF_BODY)
         mass, own = bodies[L.CONSTANTS * self.body + L.MASS], L.BODY * self.body
@@ -84,7 +84,7 @@ class Impulse:
         y[work] += done
         return done
 
-    def after(self, r: Any, v: Any) -> Array:
+    def after(self, r: ArrayLike, v: ArrayLike) -> Array:
         """Velocity after the impulse, from r and the velocity v before it; NaN if the frame is not defined."""
         r, v, d = np.asarray(r), np.asarray(v), np.array(self.delta_v)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -92,7 +92,7 @@ class Impulse:
                 return v + d[0] * (v / np.linalg.norm(v))
             return v + (_axes(r, v) @ d if self.frame == "rtn" else d)
 
-    def before(self, r: Any, v: Any) -> Any:
+    def before(self, r: ArrayLike, v: ArrayLike) -> Array:
         """The inverse of ``after``, for runs backwards; of two velocities the one that is not reversed."""
         r, v, d = np.asarray(r), np.asarray(v), np.array(self.delta_v)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -117,7 +117,7 @@ def _axes(r: Array, v: Array) -> Array:
     return np.column_stack([radial, np.cross(normal, radial), normal])
 
 
-def changed_by(time: float, delta_v: Any, frame: Any) -> Impulse:
+def changed_by(time: float, delta_v: ArrayLike, frame: str) -> Impulse:
     """An impulse from its arguments."""
     choice(frame, "frame", FRAMES)
     if frame == "velocity":
@@ -233,7 +233,7 @@ def pulsed(body, thruster_open, force, torque):
     return {**pushed_by(body, thruster_open, force, torque), "thruster_fired": thruster_open}
 
 
-def times_of(start: Any, stop: Any) -> dict[str, float]:
+def times_of(start: object, stop: object) -> dict[str, float]:
     """Times of ignition and cut-off by their names, those that are given."""
     when = {name: number(value, name, "s") for name, value in (("start", start), ("stop", stop)) if value is not None}
     if when.get("start", -inf) >= when.get("stop", inf):

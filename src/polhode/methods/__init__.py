@@ -21,7 +21,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from types import ModuleType
-from typing import Any
 
 from polhode.arguments import LONGEST_WORD, text
 from polhode.errors import InvalidInput, closest, shown, unknown_name
@@ -64,7 +63,7 @@ METHODS: dict[str, Method] = Registry((row.name, row) for family in FAMILIES for
 """Every method by name."""
 
 
-def method(named: str | Method | MethodSpec, **options: Any) -> MethodSpec:
+def method(named: str | Method | MethodSpec, **options: str) -> MethodSpec:
     """Resolve a method string ``[step_density:]name[/flow][:option...]``.
 
     Parameters

@@ -39,7 +39,7 @@ class FreeFlow:
     # ``refuses(moments) -> str``: why the flow cannot rotate a body with these principal moments (infinite where it
     # does not rotate), as words that follow the method's name; empty where it can
     refuses: Callable[[Any], str] | None = None
-    compensated: Any = None  # the same rotation with compensated sums, where there is one
+    compensated: Callable[..., Any] | None = None  # the same rotation with compensated sums, where there is one
 
 
 def _published(

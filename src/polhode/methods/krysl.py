@@ -56,14 +56,14 @@ class Block(NamedTuple):
     the workspace ``p``. For a translation, ``q`` holds the position, ``m`` the momentum and ``j`` the inverse mass.
     """
 
-    kind: Any
-    i: Any
-    t: Any
-    h: Any
-    q: Any
-    m: Any
-    j: Any
-    T0: Any
+    kind: int
+    i: int
+    t: float
+    h: float
+    q: tuple[float, ...]
+    m: tuple[float, ...]
+    j: tuple[float, ...]
+    T0: tuple[float, ...]
     p: Any
 
 

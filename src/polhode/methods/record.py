@@ -38,7 +38,7 @@ class Coordinates:
 class Bath:
     """The heat bath of a thermostatted method."""
 
-    numbers: Any  # initial values of the bath's k variables; in the state they follow the system's auxiliary variables
+    numbers: np.ndarray  # initial values of the bath's k variables, which follow the system's auxiliary variables
     # ``coefficients(boltzmann, translation, rotation, free) -> array`` for this Boltzmann constant and these numbers of
     # translational and rotational degrees of freedom; ``free`` where the system conserves its total momentum. The array
     # is appended to the method's coefficients
@@ -129,8 +129,8 @@ class CompiledMethod:
 
     step: Callable[..., int]
     work: Callable[[int, int], int]
-    coefficients: Any = field(default_factory=lambda: np.zeros(1))
-    int_coefficients: Any = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    coefficients: np.ndarray = field(default_factory=lambda: np.zeros(1))
+    int_coefficients: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     converter: tuple[Callable[..., Any], Callable[..., Any]] | None = None
     processed: bool = False
     largest: Callable[[Any, Any], float] | None = None
@@ -233,7 +233,7 @@ def word_option(description: str, *words: str) -> Option:
     return Option(words[0], words.__contains__, lambda: words, description)
 
 
-def shortest(x: Any) -> str:
+def shortest(x: float | np.number) -> str:
     """A number in its shortest text that reads back as the same number."""
     if isinstance(x, int | np.integer):
         return str(x)

@@ -150,7 +150,7 @@ def stages(first, last, t, h, p):
     return L.OK
 
 
-def free_motion_of(rotate_free: Any, translate: Callable[..., Any]) -> Any:
+def free_motion_of(rotate_free: Callable[..., Any], translate: Callable[..., Any]) -> Callable[..., Any]:
     """``one_by_one`` with a free rotation and a motion of the centre of mass of one body."""
     return inlined(bind(one_by_one, free=rotate_free, move=translate))
 
@@ -174,7 +174,7 @@ def is_processed(p):
 
 @cache
 def functions_of(
-    rotate_free: Any, motion: str, compensation: bool = False, reads: bool = False, wheels: bool = False
+    rotate_free: Callable[..., Any], motion: str, compensation: bool = False, reads: bool = False, wheels: bool = False
 ) -> tuple[Any, tuple[Any, Any]]:
     """The step, and the converter of processed schemes, for a free rotation and a motion of ``MOTIONS``; ``reads``:
     for loads that read auxiliary variables, ``wheels``: without the coupling of wheels."""
@@ -205,7 +205,7 @@ def tables(rule: Scheme, nodes: int = 1) -> tuple[Any, Any]:
     return np.concatenate(numbers), np.array([*counts, nodes, *kinds], dtype=np.int64)
 
 
-def _modified(numbers: Any, kinds: Any) -> bool:
+def _modified(numbers: np.ndarray, kinds: np.ndarray) -> bool:
     """Whether some kick of these tables is modified by the commutator load."""
     return any(numbers[WIDTH * s + 1] != 0.0 for s in range(sum(kinds[:3])) if kinds[COUNTS + s] in (KICK, LAST_KICK))
 

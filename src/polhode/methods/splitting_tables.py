@@ -195,7 +195,7 @@ def stages_of(scheme: Scheme) -> int:
 # --- from published coefficients to steps -----------------------------------------------------------------------------
 
 
-def _number(x: Any) -> Decimal:
+def _number(x: float | str | Decimal | Fraction) -> Decimal:
     """A number, its text, or a fraction such as "7/24" as a decimal."""
     if type(x) is Decimal:
         return x

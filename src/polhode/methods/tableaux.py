@@ -201,7 +201,7 @@ class Tableau:
         if dense is not None:
             object.__setattr__(self, "dense", (tuple(map(_locked, dense[0])), _locked(dense[1])))
 
-    def _checked_vector(self, what: str, values: Any) -> np.ndarray:
+    def _checked_vector(self, what: str, values: object) -> np.ndarray:
         """The values as a one-dimensional array of finite floats, checked."""
         row = array(values, f"tableau {self.name!r}: {what}")
         if row.ndim != 1:

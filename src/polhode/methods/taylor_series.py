@@ -55,7 +55,7 @@ def taylor_step(t, h, p):
     return L.OK
 
 
-def safe_step(m: Any, j: Any) -> float:
+def safe_step(m: np.ndarray, j: np.ndarray) -> float:
     """The step in which a body rotates by pi, and so the vertical in it at most; m: body angular momentum, j: inverse
     principal moments."""
     speed = float(np.linalg.norm(np.multiply(m, j)))
@@ -63,7 +63,7 @@ def safe_step(m: Any, j: Any) -> float:
 
 
 @lru_cache(maxsize=64)
-def _step(order: int, fours: int, series: Callable[..., Any]) -> Any:
+def _step(order: int, fours: int, series: Callable[..., Any]) -> Callable[..., Any]:
     """The compiled step of an order for a series of the torque, with 4 ``fours`` quadrature nodes."""
     rotating = bind(
         taylor.rotate_free, ORDER=order, NODE_LANES=fours, series=inlined(series),

@@ -117,7 +117,7 @@ def langevin_bath(settled: Mapping[str, str]) -> Bath:
     gamma = float(settled["friction"] or 0)
     gamma_rotation = float(settled["friction_rotation"] or gamma)
 
-    def coefficients(boltzmann: float, translation: int, rotation: int, free: bool) -> Any:
+    def coefficients(boltzmann: float, translation: int, rotation: int, free: bool) -> np.ndarray:
         return np.array([float(settled["temperature"]) * boltzmann, gamma, gamma_rotation, seed & WORD, seed >> 32])
 
     apart = APART if settled["noise"] == "own" else 0.0
@@ -126,7 +126,7 @@ def langevin_bath(settled: Mapping[str, str]) -> Bath:
     )
 
 
-def transport_note(coefficients: Any, h: float) -> str:
+def transport_note(coefficients: np.ndarray, h: float) -> str:
     """What is to be said of diffusion where a bath damps much in a step of h: free bodies have that of the equation
     times x/2 coth(x/2), x = friction h, for the sum of momenta that keep exp(-x) of each other."""
     friction = max(float(coefficients[FRICTION]), float(coefficients[FRICTION_ROTATION]))
@@ -226,7 +226,7 @@ def nose_hoover_bath(settled: Mapping[str, str]) -> Bath:
     links = int(settled["chain"])
     chains = 2 if settled["baths"] == "separate" else 1
 
-    def coefficients(boltzmann: float, translation: int, rotation: int, free: bool) -> Any:
+    def coefficients(boltzmann: float, translation: int, rotation: int, free: bool) -> np.ndarray:
         relative = translation - 3 if free else translation
         freedoms = [relative, rotation] if chains == 2 else [relative + rotation]
         kT = float(settled["temperature"]) * boltzmann
@@ -258,7 +258,7 @@ def numbers_of(letters: str) -> tuple[Any, Any]:
 
 
 @cache
-def step_of(rotate_free: Callable[..., Any], bath: Callable[..., Any]) -> Any:
+def step_of(rotate_free: Callable[..., Any], bath: Callable[..., Any]) -> Callable[..., Any]:
     """The step with a free rotation and a bath bound in."""
     together = free_motion_of(rotate_free, uniform)
     return bind(compose_step, run_stages=helper(bind(stages, free_motion=together, push=impulse, bathe=bath)))

@@ -169,7 +169,7 @@ def controlled_step(_, s, p):
 
 
 @cache
-def controlled(step: Callable[..., Any], step_density: str) -> Any:
+def controlled(step: Callable[..., Any], step_density: str) -> Callable[..., Any]:
     """The reversible step that wraps a step, with a step density of ``DENSITIES``."""
     return bind(controlled_step, inner_step=helper(step), rate=DENSITIES[step_density])
 
@@ -267,7 +267,7 @@ def transformed_stages(_, s, p):
 
 
 @cache
-def transformed(rotate_free: Callable[..., Any]) -> Any:
+def transformed(rotate_free: Callable[..., Any]) -> Callable[..., Any]:
     """The step in transformed time with a free rotation bound in."""
     return bind(transformed_stages, free=rotate_free)
 

@@ -25,7 +25,7 @@ class Attitude(Traced):
     matrix: Any = None
 
 
-def vector(g: Graph, name: str, size: int, first: int = 0) -> Any:
+def vector(g: Graph, name: str, size: int, first: int = 0) -> Traced:
     """The inputs name0, name1, ..., or those from another number on, as an array."""
     return array_of([Tracer(g, g.input(f"{name}{first + k}")) for k in range(size)])
 
@@ -55,12 +55,12 @@ def matrix_of(q: object) -> Traced:
     return _formula(q)
 
 
-def rotate(q: object, v: object) -> Any:
+def rotate(q: object, v: object) -> Traced:
     """R(q) v."""
     return matrix_of(q) @ array_of(v)
 
 
-def rotate_inverse(q: Attitude, v: object) -> Any:
+def rotate_inverse(q: Attitude, v: object) -> Traced:
     """R(q)^T v."""
     return matrix_of(q).T @ array_of(v)
 

@@ -296,7 +296,8 @@ class Graph:
         return [new[a] for a in outputs]
 
     def rebuilt(
-        self, outputs: Iterable[int], sums: Any = None, products: Any = None, functions: Any = None,
+        self, outputs: Iterable[int], sums: Callable[..., int] | None = None,
+        products: Callable[..., int] | None = None, functions: Callable[..., int] | None = None,
         inputs: Mapping[int, int] | None = None,
     ) -> list[int]:  # fmt: skip
         """The outputs written anew from the inputs on."""

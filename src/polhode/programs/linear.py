@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from polhode.programs.tracer import RULES, NotTraceable, Tracer, array_of, chosen, row_of, traced
+from polhode.programs.tracer import RULES, NotTraceable, Traced, Tracer, array_of, chosen, row_of, traced
 
 LARGEST_MATRIX = 12
 """Most rows and columns of a matrix whose elimination is written out."""
@@ -24,7 +24,7 @@ Matrix = list[list[Any]]
 class SingularValues:
     """What stands for the singular values that ``lstsq`` returns, which are not computed."""
 
-    def _refused(self, *_: object, **__: object) -> Any:
+    def _refused(self, *_: object, **__: object) -> NoReturn:
         raise NotTraceable("it uses the singular values of np.linalg.lstsq, for which there is no rule")
 
     __array__ = __getitem__ = __iter__ = _refused
@@ -50,7 +50,7 @@ def _zero(x: object) -> bool:
     return bool((x.graph.value(x.row) if isinstance(x, Tracer) else x) == 0.0)
 
 
-def outweighs(x: Any, y: Any) -> Any:
+def outweighs(x: Any, y: Any) -> Tracer | bool:
     """Whether the first of two numbers is the larger in size."""
     graph = next((one.graph for one in (x, y) if isinstance(one, Tracer)), None)
     if graph is None:
@@ -65,7 +65,7 @@ def _less(low: list[Any], factor: object, top: list[Any], first: int = 0) -> Non
             low[j] = low[j] - factor * top[j]
 
 
-def _eliminated(a: Matrix, b: Matrix) -> Any:
+def _eliminated(a: Matrix, b: Matrix) -> Tracer | float:
     """Reduce a to upper triangular form with partial pivoting, the rows of b with it; the sign of the permutation."""
     n, sign = len(a), 1.0
     for k in range(n):
@@ -93,7 +93,7 @@ def _substituted(a: Matrix, b: Matrix) -> Matrix:
     return b
 
 
-def solve(a: object, b: object) -> Any:
+def solve(a: object, b: object) -> Traced:
     """``numpy.linalg.solve`` of one matrix."""
     rows = _matrix(a, "np.linalg.solve")
     columns, flat = _columns(b, len(rows), "np.linalg.solve")
@@ -102,12 +102,12 @@ def solve(a: object, b: object) -> Any:
     return found[:, 0] if flat else found
 
 
-def inverse(a: object) -> Any:
+def inverse(a: object) -> Traced:
     """``numpy.linalg.inv`` of one matrix."""
     return solve(a, np.eye(len(_matrix(a, "np.linalg.inv"))))
 
 
-def determinant(a: object) -> Any:
+def determinant(a: object) -> Tracer | float:
     """``numpy.linalg.det`` of one matrix."""
     rows = _matrix(a, "np.linalg.det")
     sign = _eliminated(rows, [[] for _ in rows])
@@ -141,7 +141,7 @@ def _orthogonal(columns: Matrix, least: float) -> tuple[Matrix, Matrix]:
     return Q, R
 
 
-def least_squares(a: object, b: object, rcond: Any = None) -> Any:
+def least_squares(a: object, b: object, rcond: Any = None) -> tuple[Any, Any, int, SingularValues]:
     """``numpy.linalg.lstsq`` of a matrix of full rank; where that fails at run time, nothing has a value."""
     rows = _matrix(a, "np.linalg.lstsq", False)
     sides, flat = _columns(b, len(rows), "np.linalg.lstsq")

@@ -18,14 +18,14 @@ p{k}                parameter k of the system
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from polhode.arguments import Array
 from polhode.kernel import layout as L
-from polhode.programs.attitude import attitude
+from polhode.programs.attitude import Attitude, attitude
 from polhode.programs.graph import Graph
-from polhode.programs.tracer import NotTraceable, Tracer, array_of, row_of
+from polhode.programs.tracer import NotTraceable, Traced, Tracer, array_of, row_of
 
 LATER = "it keeps numbers from call to call, behind its parameters"
 
@@ -35,7 +35,7 @@ def mass_of(g: Graph, i: int) -> int:
     return g.input(f"mass{i}")
 
 
-def _sliced(memory: Any, piece: slice) -> Any:
+def _sliced(memory: Parameters, piece: slice) -> Traced:
     return array_of([memory[k] for k in range(*piece.indices(len(memory)))])
 
 
@@ -57,7 +57,7 @@ class State:
             return Tracer(g, g.input(f"q{4 * i + slot - L.ATTITUDE}"))
         return Tracer(g, g.input(f"m{3 * i + slot - L.ANGULAR}"))
 
-    def attitude(self, i: int) -> Any:
+    def attitude(self, i: int) -> Attitude:
         """The attitude of body i."""
         return attitude(self.g, "q", body=i)
 
@@ -65,7 +65,7 @@ class State:
 class Bodies:
     """Constants of N bodies. ``turns``: about which axes each of them turns, N times 3."""
 
-    def __init__(self, g: Graph, N: int, turns: Any) -> None:
+    def __init__(self, g: Graph, N: int, turns: Sequence[Sequence[bool]]) -> None:
         self.g, self.N, self.turns = g, N, turns
 
     def __getitem__(self, k: int) -> Tracer:
@@ -91,7 +91,7 @@ class Parameters:
     def __len__(self) -> int:
         return self.count
 
-    def __getitem__(self, k: Any) -> Any:
+    def __getitem__(self, k: int | slice | Tracer) -> Tracer | Traced:
         if isinstance(k, slice):
             return _sliced(self, k)
         if isinstance(k, Tracer):
@@ -153,12 +153,12 @@ def get4(y: Any, k: int) -> Any:
     return (y[k], y[k + 1], y[k + 2], y[k + 3])
 
 
-def view(pointer: Any, length: int) -> Any:
+def view(pointer: Parameters, length: int) -> Traced:
     """Parameters as an array."""
     return _sliced(pointer, slice(length))
 
 
-def effective_torque(T: Any, bodies: Bodies, i: int) -> Any:
+def effective_torque(T: Iterable[Tracer | float], bodies: Bodies, i: int) -> tuple[Tracer | float, ...]:
     """A torque without its parts about axes that a body does not turn about."""
     return tuple(a if turns else 0.0 for a, turns in zip(T, bodies.turns[i], strict=True))
 
@@ -177,7 +177,7 @@ def whole(x: object) -> Any:
     return x if known is None else known
 
 
-def segment(p: Parameters, at: object, stride: int, count: Any, x: Any) -> Tracer | int:
+def segment(p: Parameters, at: object, stride: int, count: Tracer | float, x: Tracer) -> Tracer | int:
     """A row of a table by what is looked up; the only one there is."""
     if not isinstance(count, Tracer) and count <= 1:
         return 0
@@ -188,11 +188,10 @@ def segment(p: Parameters, at: object, stride: int, count: Any, x: Any) -> Trace
 def inside(x: Any, beyond: float) -> Tracer:
     """x where it lies between 0 and 1 or slightly beyond; nothing elsewhere."""
     g = x.graph
-    beside = g.mul((x + beyond).row, (1.0 + beyond - x).row)
-    return nan_if(Tracer(g, g.fun("less", beside, g.const(0.0))), x)
+    return nan_if(Tracer(g, g.fun("less", g.mul((x + beyond).row, (1.0 + beyond - x).row), g.const(0.0))), x)
 
 
-def nan_if(condition: Any, x: Any) -> Tracer:
+def nan_if(condition: Tracer, x: Tracer) -> Tracer:
     """Nothing where a condition holds, else x."""
     g = condition.graph
     return Tracer(g, g.fun("choose", condition.row, g.nan(), x.row))

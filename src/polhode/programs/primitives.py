@@ -46,7 +46,7 @@ class Primitive:
     # of a step: expressions of the values of its last argument between which it does not change, with ``{value}`` for
     # its own value
     edges: tuple[str, ...] = ()
-    helper: Any = None  # the kernel that the text calls by its name
+    helper: Callable[..., Any] | None = None  # the kernel that the text calls by its name
     several: bool = False  # whether it is several numbers, of which rows of ``component`` are one
 
     def written(self, given: Mapping[str, str], *arguments: str) -> str:
@@ -63,7 +63,7 @@ def _segment(numbers: object, at: float, stride: float, count: float, x: float) 
     return float(segment(numbers, int(at), int(stride), int(count), x))
 
 
-def _entry(numbers: Any, k: float) -> float:
+def _entry(numbers: Numbers, k: float) -> float:
     return float(numbers[int(k)])
 
 

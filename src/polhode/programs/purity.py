@@ -39,6 +39,7 @@ from polhode.programs.purity_rules import (
     VIEWS,
     WHOLE,
     WRITERS,
+    Function,
     codes,
     full,
     narrow,
@@ -71,15 +72,17 @@ class Fresh(NamedTuple):
 class Inner(NamedTuple):
     """A function that the call defines, with the body in which it does."""
 
-    node: Any
-    body: Any
+    node: Function
+    body: _Body
 
 
+Given = list[frozenset[int]] | None
+"""Arguments of a call, what each may be; None of one by the run, whose arguments are copies."""
 NEW: frozenset[int] = frozenset()
 """What a value may be if it is a number or made by the call: none of the objects that outlive it."""
 
 
-def findings(function: Any) -> tuple[Finding, ...]:
+def findings(function: object) -> tuple[Finding, ...]:
     """All findings about a function and what it reaches, the worst first; empty for a pure one."""
     if str(getattr(function, "__module__", "")).startswith("polhode."):
         return ()
@@ -169,8 +172,7 @@ class _Reader:
             elif isinstance(one, staticmethod):
                 found |= self.of(one.__func__)
             elif isinstance(one, classmethod):
-                owner = value if isinstance(value, type) else type(value)
-                found |= self.of(MethodType(one.__func__, owner))
+                found |= self.of(MethodType(one.__func__, value if isinstance(value, type) else type(value)))
             elif isinstance(one, FunctionType) and not isinstance(value, type | ModuleType):
                 found |= self.of(MethodType(one, value))
             elif type(one).__name__ in ("member_descriptor", "getset_descriptor"):
@@ -180,7 +182,7 @@ class _Reader:
         return found
 
     # ---------------------------------------------------------- calls
-    def called(self, function: Any, given: Any, named: dict[str, Any], line: str | None) -> frozenset[int]:
+    def called(self, function: Any, given: Given, named: dict[str, frozenset[int]], line: str | None) -> frozenset[int]:
         """What a call of an object may return; ``given`` None: by the run, whose arguments are copies."""
         function = python_of(function)
         if not isinstance(function, FunctionType | type) and hasattr(function, "__wrapped__"):  # lru_cache
@@ -223,7 +225,7 @@ class _Reader:
             self.found("unknown", f"calls an object of type {type(function).__name__!r}", line)
         return NEW
 
-    def function(self, function: FunctionType, given: Any, named: dict[str, Any]) -> frozenset[int]:
+    def function(self, function: FunctionType, given: Given, named: dict[str, frozenset[int]]) -> frozenset[int]:
         code = function.__code__
         cells = tuple(id(one) for one in function.__closure__ or ())
         key = code, cells, None if given is None else tuple(given), tuple(sorted(named.items()))
@@ -240,7 +242,9 @@ class _Reader:
 class _Body:
     """The body of one function, read until nothing new is learned of its names, then once more for its findings."""
 
-    def __init__(self, reader: _Reader, function: Any, node: Any, given: Any, named: dict[str, Any]) -> None:
+    def __init__(
+        self, reader: _Reader, function: Any, node: Function, given: Given, named: dict[str, frozenset[int]],
+    ) -> None:  # fmt: skip
         self.reader, self.function, self.node = reader, function, node
         self.names: dict[str, frozenset[int]] = {}
         self.wide: set[str] = set()  # names of whole numbers without a bound
@@ -264,7 +268,7 @@ class _Body:
         self.reporting = True
         self._read()
 
-    def _take(self, code: CodeType, given: Any, named: dict[str, Any]) -> None:
+    def _take(self, code: CodeType, given: Given, named: dict[str, frozenset[int]]) -> None:
         """Arguments and defaults."""
         of = self.reader.of
         places = code.co_varnames[: code.co_argcount]
@@ -299,16 +303,16 @@ class _Body:
         for one in self.node.body:
             self.statement(one)
 
-    def found(self, kind: str, what: str, node: Any, key: Any = None) -> None:
+    def found(self, kind: str, what: str, node: ast.stmt | ast.expr, key: object = None) -> None:
         if self.reporting:
             self.reader.found(kind, what, f"{self.file}:{node.lineno}", key)
 
-    def _integers(self, left: object, op: object, right: object, node: object) -> None:
+    def _integers(self, left: ast.expr, op: ast.operator, right: ast.expr, node: ast.stmt | ast.expr) -> None:
         if told := unbounded(left, op, right, self):
             self.found("integers", told, node)
 
     # ---------------------------------------------------------- statements
-    def statement(self, node: Any) -> None:
+    def statement(self, node: ast.stmt) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             self._inner(node)
             return
@@ -377,7 +381,7 @@ class _Body:
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, self.reader.of(UNKNOWN), None)
 
-    def _inner(self, node: Any) -> frozenset[int]:
+    def _inner(self, node: Function) -> frozenset[int]:
         """A function defined in the body: its body shares the names of this one."""
         key = id(node)
         inner = self.reader.literals.get(key)
@@ -394,8 +398,8 @@ class _Body:
         if isinstance(node, ast.Lambda):
             self.of(node.body)
         else:
-            for one in node.body:
-                self.statement(one)
+            for inside in node.body:
+                self.statement(inside)
             self.result = before | self.result
         return what
 
@@ -415,7 +419,7 @@ class _Body:
         body.handing.discard(id(node))
         return found
 
-    def imported(self, node: Any) -> None:
+    def imported(self, node: ast.Import | ast.ImportFrom) -> None:
         for one in node.names:
             if isinstance(node, ast.Import):
                 name = one.asname or one.name.partition(".")[0]
@@ -427,14 +431,14 @@ class _Body:
     def _name_is(self, name: str, what: frozenset[int]) -> None:
         self.names[name] = self.names.get(name, NEW) | what
 
-    def _outer_key(self, name: str) -> Any:
+    def _outer_key(self, name: str) -> tuple[int, str]:
         """A name that outlives the call, as what is read and written."""
         code = self.function.__code__
         if name in self.free:
             return id(self.function.__closure__[code.co_freevars.index(name)]), "cell"
         return id(self.function.__globals__), name
 
-    def bind(self, target: object, what: frozenset[int], value: Any) -> None:
+    def bind(self, target: ast.expr, what: frozenset[int], value: Any) -> None:
         if isinstance(target, ast.Name):
             if target.id in self.outer:
                 self.found(
@@ -493,7 +497,7 @@ class _Body:
             self.found("integers", "multiplies whole numbers without a bound", node)
 
     # ---------------------------------------------------------- expressions
-    def base(self, node: object) -> frozenset[int]:
+    def base(self, node: ast.expr) -> frozenset[int]:
         """What is written to: not read thereby."""
         before = set(self.reader.read)
         what = self.of(node)
@@ -501,7 +505,7 @@ class _Body:
             self.reader.read &= before | {key for key in self.reader.read if not isinstance(key, int)}
         return what
 
-    def of(self, node: Any) -> frozenset[int]:
+    def of(self, node: ast.expr | None) -> frozenset[int]:
         """What an expression may be, of the objects that outlive the call."""
         reader = self.reader
         if isinstance(node, ast.Name | ast.Attribute):
@@ -567,7 +571,7 @@ class _Body:
                 self._below(value)
         return NEW
 
-    def _used(self, what: frozenset[int], node: Any) -> frozenset[int]:
+    def _used(self, what: frozenset[int], node: ast.expr) -> frozenset[int]:
         """What is used, and found out if it is an iterator, which moves on, or of numbers of few bits."""
         for one in self.reader.values(what):
             if isinstance(one, Iterator):
@@ -641,7 +645,7 @@ class _Body:
             result = result.union(*arguments, *map(reader.elements, arguments))
         return result | self._follow(targets, arguments, named, node)
 
-    def _changed(self, base: frozenset[int], name: str, text: str, node: object) -> None:
+    def _changed(self, base: frozenset[int], name: str, text: str, node: ast.Call) -> None:
         for value in self.reader.values(base):
             if value is ARGUMENT:
                 self.found("argument", f"calls {text}", node)
@@ -681,7 +685,7 @@ class _Body:
                 result |= reader.called(value, arguments, named, line)
         return result
 
-    def _bound(self, method: object, node: object) -> None:
+    def _bound(self, method: object, node: ast.Call) -> None:
         """A call of a method of a container, by whatever name."""
         owner = getattr(method, "__self__", None)
         if isinstance(method, BuiltinFunctionType) and method.__name__ in CHANGERS and isinstance(owner, CONTAINERS):

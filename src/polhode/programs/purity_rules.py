@@ -12,7 +12,7 @@ import linecache
 import re
 import sys
 from collections.abc import Iterator
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType
 from typing import Any, Protocol
 
 import numpy as np
@@ -54,6 +54,7 @@ VIEWS = {
 }  # fmt: skip
 """What returns its arguments, parts or views of them."""
 REFLECTING = {"setattr", "delattr", "exec", "eval", "globals", "vars", "open", "input", "__import__"}
+Function = ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef
 WHOLE = {"int", "floor", "ceil", "trunc", "round", "factorial", "comb", "perm"}
 """Functions that return whole numbers."""
 OPERATORS = {
@@ -74,7 +75,7 @@ def of_a_user(value: object) -> bool:
 
 
 # ------------------------------------------------------------------ source
-def full(cell: Any) -> bool:
+def full(cell: CellType) -> bool:
     try:
         cell.cell_contents  # noqa: B018
     except ValueError:
@@ -88,7 +89,7 @@ def codes(code: CodeType) -> list[CodeType]:
 
 
 @functools.lru_cache(256)
-def _module(text: str) -> Any:
+def _module(text: str) -> ast.Module | None:
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError):
@@ -96,7 +97,7 @@ def _module(text: str) -> Any:
 
 
 @functools.lru_cache(1024)
-def node_of(code: CodeType) -> Any:
+def node_of(code: CodeType) -> Function | None:
     """The syntax tree of code; None where there is no source, or it is no longer that of the code."""
     tree = _module("".join(linecache.getlines(code.co_filename)))
     kinds = (ast.Lambda,) if code.co_name == "<lambda>" else (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -177,7 +178,7 @@ def narrow_kind(value: object) -> str:
     return str(kind) if kind is not None and kind.kind in "iuf" and kind not in (np.int64, np.float64) else ""
 
 
-def unbounded(left: Any, op: Any, right: Any, names: Names) -> str:
+def unbounded(left: ast.expr, op: ast.operator, right: Any, names: Names) -> str:
     """What is to be said of an operation on whole numbers that is another one with 64 bits; empty where it is not."""
     a, b = whole(left, names), whole(right, names)
     if not a or not b:

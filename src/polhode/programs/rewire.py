@@ -13,12 +13,13 @@ import functools
 import linecache
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from polhode.arguments import Indices
 from polhode.kernel import jit
 from polhode.kernel.reach import WRITTEN
 from polhode.programs.attitude import STAND_INS
@@ -35,7 +36,7 @@ KEPT_MODULES = ("numpy", "scipy", "numba", "math", "cmath", "builtins", "random"
 class StandIn(ModuleType):
     """A module, or another object with attributes, whose attributes are replaced when they are asked for."""
 
-    def __init__(self, owner: Any, replace: Callable[[Any], Any]) -> None:
+    def __init__(self, owner: object, replace: Callable[[Any], Any]) -> None:
         super().__init__(getattr(owner, "__name__", type(owner).__name__))
         self.__dict__["_owner"], self.__dict__["_replace"] = owner, replace
 
@@ -69,15 +70,15 @@ def _extreme(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     return call
 
 
-def _hypot(*parts: Any) -> Any:
+def _hypot(*parts: float) -> Any:
     return norm(list(parts)) if holds_tracers(parts) else math.hypot(*parts)
 
 
-def _dist(a: Any, b: Any) -> Any:
+def _dist(a: Iterable[float], b: Iterable[float]) -> Any:
     return norm(array_of(list(a)) - array_of(list(b))) if holds_tracers((a, b)) else math.dist(a, b)
 
 
-def _fsum(parts: Any) -> Any:
+def _fsum(parts: Iterable[float]) -> Any:
     parts = list(parts)
     return sum(parts) if holds_tracers(parts) else math.fsum(parts)
 
@@ -138,7 +139,7 @@ def _filled(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _like(function: Any) -> Callable[..., Any]:
+def _like(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(value: Any, *arguments: Any, **options: Any) -> Any:
         if not isinstance(value, Traced) and not holds_tracers(value):
@@ -193,7 +194,7 @@ LOOPS = "polhode.algebra.vectorised"
 def _of_one(rows: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel that is looped over arrays, for one element of each argument."""
 
-    def call(*values: Any, plan: Any = None) -> Any:
+    def call(*values: object, plan: Indices | None = None) -> Any:
         if not holds_tracers(values):
             return rows(*values, plan=plan)
         given = []
@@ -209,7 +210,7 @@ def _of_one(rows: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 # ------------------------------------------------------------------ containers
-def _refused(*_: object, **__: object) -> Any:
+def _refused(*_: object, **__: object) -> NoReturn:
     raise NotTraceable("it writes to what outlives the call (a list, a dictionary, a set)")
 
 

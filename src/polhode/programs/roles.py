@@ -71,8 +71,7 @@ def text_of_rows(name: str, g: Graph, rows: Sequence[int], N: int, places: Itera
     read, given = of_flat_memory(g.names(rows), N)
     body = Lines(g, rows, given)
     stores = (f"out[{k}] = {body.names[a]}" for k, a in zip(places or range(len(rows)), rows, strict=True))
-    head = f"def {name}(part, t, N, y, bodies, parameters, out):"
-    return "\n    ".join([head, *read, *body.lines, *stores]) + "\n"
+    return "\n    ".join([f"def {name}(part, t, N, y, bodies, parameters, out):", *read, *body.lines, *stores]) + "\n"
 
 
 def by_bodies(force: Sequence[int], torque: Sequence[int]) -> list[int]:

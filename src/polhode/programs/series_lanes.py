@@ -10,7 +10,7 @@ products; each series is kept once, and sums of several products are made togeth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -34,8 +34,8 @@ AT_ONCE = 12
 class SeriesOfLanes:
     """The functions and the sizes of what they write."""
 
-    series: Any  # series, increments: plain Python, for ``jit.compile_lanes``
-    increments: Any
+    series: Callable[..., Any]  # series, increments: plain Python, for ``jit.compile_lanes``
+    increments: Callable[..., Any]
     states: int  # as of ``SeriesRole``
     width: int  # length of a row of coefficients
     sums: int  # where the sums begin

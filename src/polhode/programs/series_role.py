@@ -13,7 +13,7 @@ their coefficients, as those of order LARGEST_ORDER, are the sizes of what is su
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -45,7 +45,7 @@ MOST_PRODUCTS = 1000
 class SeriesRole:
     """The role and the sizes of what it writes."""
 
-    function: Any  # plain Python, for ``jit.compile_kernel`` with the signature LOADS
+    function: Callable[..., Any]  # plain Python, for ``jit.compile_kernel`` with the signature LOADS
     # how many states are in the flat state: of each body that moves position and velocity, of each that turns angular
     # momentum and quaternion, then the auxiliary variables. Further ones are rows of matrices
     states: int

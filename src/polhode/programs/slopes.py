@@ -36,8 +36,7 @@ def _columns(dynamics: Dynamics, moves: Mask, turns: Sequence[bool]) -> dict[int
                 seeds[first] = {g.input(f"r{n}"): one}
                 seeds[first + L.BY_MOMENTUM] = {g.input(f"v{n}"): g.power(g.input(f"mass{i}"), -1.0)}
             if turns[i]:
-                axis = [g.const(float(c == k)) for c in range(3)]
-                seeds[first + 3] = derive.turned(g, "q", axis, i)
+                seeds[first + 3] = derive.turned(g, "q", [g.const(float(c == k)) for c in range(3)], i)
                 seeds[first + L.BY_MOMENTUM + 3] = {g.input(f"m{n}"): one}
     return seeds
 

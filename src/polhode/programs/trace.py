@@ -150,7 +150,7 @@ def _line(problem: BaseException) -> str:
     return user_line(problem, OURS) or user_line(problem, HERE)
 
 
-def _argument(g: Graph, name: str, size: Size) -> Any:
+def _argument(g: Graph, name: str, size: Size) -> object:
     if isinstance(size, str):
         return attitude(g, name)
     if isinstance(size, tuple):

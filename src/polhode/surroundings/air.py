@@ -21,7 +21,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from polhode.algebra.so3 import dot
-from polhode.arguments import UNKNOWN, Array, array, number
+from polhode.arguments import UNKNOWN, Array, ArrayLike, array, number
 from polhode.arguments.words import Length, Rows, TableOf, Time, Unit, described_by
 from polhode.epochs import epoch_of, instants, texts, without_tdb
 from polhode.errors import InvalidInput, MissingExtra, answering, shown
@@ -97,7 +97,7 @@ class Air(AsMade):
     error: float
     largest: float  # the largest of these differences
 
-    def density(self, t: float, position: Any) -> float:
+    def density(self, t: float, position: ArrayLike) -> float:
         """The density (kg / m^3) at a time of the run (s) and a position (m), in the axes of space."""
         r = array(position, "position", "m")
         if r.shape != (3,) or not r.any():
@@ -172,7 +172,7 @@ def nrlmsis(
 AirByModel = Annotated[Mapping[str, Any], TableOf(nrlmsis)]
 
 
-def air_of(given: Any) -> Air:
+def air_of(given: object) -> Air:
     """Air from its arguments, or as it is."""
     return Air.unchanged(nrlmsis, given, "air", "make it anew with other arguments")
 
@@ -190,8 +190,7 @@ def _sampled(epoch: str, stop: float, f107: float, f107a: float, ap: float) -> t
     def logarithm(t: Array, psi: Array, latitude: Array, radius: Array) -> Array:
         height, angle = _geodetic(radius, latitude)
         hours = (since_midnight + t) / 3600.0
-        longitude = np.degrees(psi) + 180.0 - 15.0 * hours
-        return np.log(_model(begin, t, longitude, angle, height, (f107, f107a, ap)))
+        return np.log(_model(begin, t, np.degrees(psi) + 180.0 - 15.0 * hours, angle, height, (f107, f107a, ap)))
 
     latitudes = np.arcsin(np.polynomial.legendre.leggauss(LATITUDES)[0])
     grid = [latitudes, tau * np.arange(HOURS) / HOURS, 0.5 * stop + 86400.0 * (np.arange(DAYTIMES) / DAYTIMES - 0.5)]
@@ -202,8 +201,7 @@ def _sampled(epoch: str, stop: float, f107: float, f107a: float, ap: float) -> t
     if not np.isfinite(means).all():
         raise InvalidInput(f"NRLMSIS has no density for f107 = {f107:g}, f107a = {f107a:g}, ap = {ap:g}; give values "
                            "that have been observed, such as 150, 150, 4")  # fmt: skip
-    found = np.linalg.lstsq(basis, np.array(means).T, rcond=None)[0].T
-    spline = CubicSpline(radii, found)
+    spline = CubicSpline(radii, np.linalg.lstsq(basis, np.array(means).T, rcond=None)[0].T)
     terms = spline.c[::-1].transpose(1, 2, 0).reshape(len(radii) - 1, -1)  # rows: c and s of each term, rising powers
     at_ends = (spline(radii[[0, -1]], 1)[:, :1]).ravel()
     rows = np.concatenate([radii[:-1, None], terms], axis=1)
@@ -245,8 +243,9 @@ def _geodetic(radius: Array, latitude: Array) -> tuple[Array, Array]:
 
 
 def _model(
-    begin: Any, t: Array, longitude: Array, latitude: Array, height: Array, activity: tuple[float, float, float]
-) -> Array:
+    begin: np.datetime64, t: Array, longitude: Array, latitude: Array, height: Array,
+    activity: tuple[float, float, float],
+) -> Array:  # fmt: skip
     """Densities (kg / m^3) by pymsis: times after ``begin`` (s), degrees east, rad north, m."""
     try:
         import pymsis
@@ -343,7 +342,7 @@ def exponential_air(density: Annotated[float, Unit("kg_m3")], radius: Length, sc
     )  # fmt: skip
 
 
-def layers_of(table: Any, what: str, scale: float = 1.0) -> tuple[list[list[float]], Table]:
+def layers_of(table: object, what: str, scale: float = 1.0) -> tuple[list[list[float]], Table]:
     """The rows of a table of distances and densities, and their numbers, the densities times a scale."""
     layers = table_of_rows(table, "table", 2, 2, UNKNOWN)
     if not ((np.diff(layers[:, 0]) > 0).all() and (layers > 0).all()):
@@ -425,7 +424,7 @@ def nrlmsis_air(
     >>> bool(ds.energy_change[-1] < 0.0)
     True
     """
-    air: Any = nrlmsis(epoch, stop, f107=f107, f107a=f107a, ap=ap)
+    air: Air = nrlmsis(epoch, stop, f107=f107, f107a=f107a, ap=ap)
     return made(of_model, "nrlmsis_air", air.arguments, numbers=Table(air.numbers))
 
 

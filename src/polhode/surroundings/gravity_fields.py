@@ -386,8 +386,9 @@ class Harmonics(NamedTuple):
 
 
 def harmonics_of(
-    field: Any, degree: Any, order: Any, rotation: Any, angle: Any, axis: Any, orientation: Any, digest: Any
-) -> Harmonics:
+    field: Any, degree: object, order: object, rotation: object, angle: Any, axis: Any, orientation: object,
+    digest: object,
+) -> Harmonics:  # fmt: skip
     """A field from the arguments of ``forces.gravity_field``."""
     with naming(source="field"):
         given = gravity_field_of(field, text(digest, "digest"))
@@ -414,5 +415,4 @@ def harmonics_of(
     arguments = {"field": given.source, "degree": top, "order": most, "rotation": rate, "angle": start,
                  "axis": plain(axis) if orientation is None else plain(k)}  # fmt: skip
     named = arguments | ({"digest": given.recorded} if given.recorded else {})
-    still = zonal or rate == 0.0
-    return Harmonics(given.name, named, tuple(map(float, numbers)), given.mu, still)
+    return Harmonics(given.name, named, tuple(map(float, numbers)), given.mu, zonal or rate == 0.0)

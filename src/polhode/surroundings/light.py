@@ -110,7 +110,7 @@ SHADOWS: dict[str, tuple[tuple[Callable[..., Any], str], ...]] = {
 """Functions of a body where light jumps or kinks, and the parameter that is 1 where they are positive, else 0."""
 
 
-def sizes_of(shadow: Any, distance: Any, radius: Any, sun_radius: Any) -> dict[str, float]:
+def sizes_of(shadow: object, distance: object, radius: object, sun_radius: object) -> dict[str, float]:
     """The lengths that light of a shadow has: those that are given, which must be those that it needs."""
     choice(shadow, "shadow", SHADOWS)
     given = {"distance": distance, "radius": radius, "sun_radius": sun_radius}

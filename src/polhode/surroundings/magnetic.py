@@ -15,7 +15,7 @@ from __future__ import annotations
 import datetime
 import importlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -24,7 +24,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from polhode import reading
-from polhode.arguments import array, choice, number, path, text, whole
+from polhode.arguments import Array, ArrayLike, array, choice, number, path, text, whole
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Angle, Form, Length, Numbers, Rate, Vector, described_by
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, shown
@@ -112,7 +112,7 @@ class MagneticField(AsMade):
     gauss: Mapping[tuple[int, int], tuple[float, float]]  # Gauss coefficients (g, h) in nT, by (n, m)
     numbers: tuple[float, ...]  # what the compiled field reads
 
-    def at(self, t: Any, position: Any) -> Any:
+    def at(self, t: ArrayLike, position: Any) -> Array:
         """The field (T) in the axes of space. The user's functions may ask for it, and are compiled with it."""
         if holds_tracers((t, position)):
             return array_of(list(field_at(self.numbers, 0, t, tuple(position))))
@@ -231,14 +231,14 @@ def magnetic_field(
     return MagneticField(arguments, gauss, numbers).sealed()
 
 
-def field_of(given: Any) -> MagneticField:
+def field_of(given: object) -> MagneticField:
     """A field from its arguments, or as it is."""
     remedy = "make it anew with other arguments, such as coefficients"
     return MagneticField.unchanged(magnetic_field, given, "magnetic_field", remedy)
 
 
 # ------------------------------------------------------------------ coefficients
-def _year(epoch: Any) -> float:
+def _year(epoch: object) -> float:
     """A year with its fraction."""
     if not isinstance(epoch, str | datetime.date):
         return number(epoch, "epoch")
@@ -253,7 +253,7 @@ def _year(epoch: Any) -> float:
     return when.year + (when.replace(tzinfo=None) - begin).total_seconds() / (86400 * days)
 
 
-def _between(years: Any, rows: list[Any], year: float, called_so: str) -> list[float]:
+def _between(years: Sequence[float], rows: list[Any], year: float, called_so: str) -> list[float]:
     """Coefficients of a year, linear between those of a model."""
     if not years[0] <= year <= years[-1]:
         raise InvalidInput(f"epoch is {year:g}, but the coefficients of {called_so} are those of {years[0]:g} to "

@@ -117,7 +117,7 @@ class Ephemeris(AsMade):
     positions: Array  # (n, 3): there, m
     error: float  # largest error of the interpolation between the rows, m
 
-    def at(self, t: Any) -> Any:
+    def at(self, t: float | Array) -> Array:
         """The position (m) at a time or times of the run.
 
         The user's functions may ask for it, and are compiled with the built-in series."""
@@ -227,7 +227,7 @@ def ephemeris(
 Ephemerides = Annotated[Mapping[str, Any], TableOf(ephemeris)]
 
 
-def ephemeris_of(given: Any) -> Ephemeris:
+def ephemeris_of(given: object) -> Ephemeris:
     """An ephemeris from its arguments, or as it is."""
     if isinstance(given, Mapping) and given.get("body") is None:
         raise InvalidInput(f"ephemeris has no body; give one of {', '.join(BODIES)}")
@@ -258,7 +258,7 @@ def _table_of_body(
         step *= 0.5
 
 
-def _positions(body: str, centre: str, source: str, epoch: Epoch, times: Any) -> Array:
+def _positions(body: str, centre: str, source: str, epoch: Epoch, times: np.ndarray) -> Array:
     """Positions (n, 3), m, by a source."""
     if source == "builtin":
         return np.stack(SERIES[body](_centuries(epoch, times)), axis=-1)
@@ -409,8 +409,9 @@ of_circle = circle
 
 
 def path_of(
-    position: Any, times: Any, positions: Any, circle: Any, ephemeris: Any = None, what: str = "the other body: "
-) -> Path:
+    position: object, times: object, positions: object, circle: object, ephemeris: object = None,
+    what: str = "the other body: ",
+) -> Path:  # fmt: skip
     """The path of a body from the one of its descriptions that is given: position, table, circle, or ephemeris."""
     ways = {"position": position, "times and positions": times if positions is None else positions, "circle": circle,
             "ephemeris": ephemeris}  # fmt: skip
@@ -443,8 +444,9 @@ def path_of(
 
 
 def path_to_sun(
-    direction: Any, position: Any, times: Array | None, positions: Array | None, circle: Any, ephemeris: Any = None
-) -> Path:
+    direction: object, position: object, times: Array | None, positions: Array | None, circle: object,
+    ephemeris: object = None,
+) -> Path:  # fmt: skip
     """As ``path_of``, for the Sun, which may be infinitely far away in a direction, a unit vector at rest."""
     if direction is None:
         return path_of(position, times, positions, circle, ephemeris, "the Sun: direction, ")
@@ -454,7 +456,7 @@ def path_to_sun(
     return Path({"direction": told}, placed, "at rest")
 
 
-def _table(times: Any, positions: Any) -> Path:
+def _table(times: object, positions: object) -> Path:
     """A table of positions, with the slopes of the spline through them."""
     from scipy.interpolate import CubicSpline  # half a second, and few paths are tables
 
@@ -474,7 +476,7 @@ def _table(times: Any, positions: Any) -> Path:
 
 
 # ------------------------------------------------------------------ arguments
-def table_of_rows(value: Any, name: str, width: int, least: int, unit: str) -> Array:
+def table_of_rows(value: object, name: str, width: int, least: int, unit: str) -> Array:
     """A table of finite numbers with ``width`` columns and at least ``least`` rows."""
     rows = array(value, name, unit).copy()
     if rows.ndim != 2 or rows.shape[1] != width or len(rows) < least:

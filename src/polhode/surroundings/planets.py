@@ -48,14 +48,14 @@ GMST = (67310.54841, 876600.0 * 3600.0 + 8640184.812866, 0.093104, -6.2e-6)
 """Mean sidereal time of Greenwich, s, by powers of centuries of UT1 from 2000-01-01T12 [vallado2013, eq. 3-47]."""
 
 
-def days_of_ut(epoch: Any, ut1_utc: float = 0.0) -> float:
+def days_of_ut(epoch: object, ut1_utc: float = 0.0) -> float:
     """Days of UT1 from 2000-01-01T12:00:00 to an instant."""
     counted = instants(without_tdb(epoch_of(epoch)), [0.0], "UTC")[0]
     return (float(counted - (bisect_right(STARTS, counted) - LEAPS_BEFORE_2000)) + ut1_utc) / DAY - 0.5
 
 
 @answering
-def earth_rotation_angle(epoch: Any) -> float:
+def earth_rotation_angle(epoch: object) -> float:
     """Angle from x of space to the meridian of Greenwich, for the ``angle`` of gravity and magnetic fields.
 
     Precession, nutation and polar motion are neglected, 15 km at the surface in 2023: ``earth_orientation`` has them.
@@ -136,8 +136,7 @@ def earth_orientation(
 
 def _builtin_axes(epoch: Epoch, lead: float | None) -> tuple[Array, Array]:
     """Directions of the pole and of the meridian of Greenwich on the equator, in the axes of J2000."""
-    days = days_of_ut(epoch, lead or 0.0)
-    T = days / 36525.0
+    T = days_of_ut(epoch, lead or 0.0) / 36525.0
     R = to_j2000(np.array([T]))[0]
     turned = pi / 43200.0 * (sum(c * T**k for k, c in enumerate(GMST)) % 86400.0)
     return R[:, 2], R @ (np.cos(turned), np.sin(turned), 0.0)
@@ -203,12 +202,12 @@ def to_j2000(T: Array) -> Array:
 Orientation = Annotated[Mapping[str, Any], TableOf(earth_orientation)]
 
 
-def oriented(orientation: Any, axis: Vector, angle: Angle) -> tuple[Any, float]:
+def oriented(orientation: object, axis: Vector, angle: Angle) -> tuple[Array, float]:
     """Axis (3,) of unit length and angle of a body, from an orientation in place of them if it is given."""
     if orientation is not None:
         if angle != 0.0 or not np.array_equal(axis, (0.0, 0.0, 1.0)):
             raise InvalidInput("orientation is given beside axis or angle, which follow from it; leave these out")
-        given = orientation if isinstance(orientation, Mapping) else {"epoch": orientation}
+        given: Mapping[str, Any] = orientation if isinstance(orientation, Mapping) else {"epoch": orientation}
         try:
             made = given if set(given) == {"axis", "angle"} else called(earth_orientation, given)
         except InvalidInput as refused:

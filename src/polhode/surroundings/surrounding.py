@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from polhode.arguments import UNKNOWN, array, function as callable_of, identifier
+from polhode.arguments import UNKNOWN, ArrayLike, array, function as callable_of, identifier
 from polhode.arguments.recorded import frozen, made_by, plain
 from polhode.errors import InvalidInput, answering, shown
 
@@ -119,7 +119,7 @@ OWN = "surroundings"
 
 
 def made(
-    act: Callable[..., Any], kind: str, recorded: Mapping[str, Any] | None = None, **parameters: Any
+    act: Callable[..., Any], kind: str, recorded: Mapping[str, Any] | None = None, **parameters: ArrayLike
 ) -> Surrounding:
     """A quantity of polhode's own."""
     return Surrounding(act, "", as_numbers(parameters), kind, recorded)
@@ -131,7 +131,7 @@ def as_numbers(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @answering
-def of(function: Callable[..., Any], **parameters: Any) -> Surrounding:
+def of(function: Callable[..., Any], **parameters: ArrayLike) -> Surrounding:
     """A quantity of your own of the surroundings of a body.
 
     Parameters
@@ -212,7 +212,7 @@ class AsMade:
         return self._seal == self.contents()
 
     @classmethod
-    def unchanged(cls, make: Callable[..., Self], given: Any, name: str, remedy: str) -> Self:
+    def unchanged(cls, make: Callable[..., Self], given: object, name: str, remedy: str) -> Self:
         """One from the arguments of its maker, or as it is, if it is as it was made."""
         found: Self = made_by(make, cls, given, name, f"surroundings.{cls.maker}")
         if not found.as_made:
@@ -221,5 +221,5 @@ class AsMade:
         return found
 
     def __repr__(self) -> str:
-        given: Any = getattr(self, "arguments", {})
+        given: Mapping[str, Any] = getattr(self, "arguments", {})
         return f"{self.maker}({', '.join(f'{name}={value!r}' for name, value in given.items())})"

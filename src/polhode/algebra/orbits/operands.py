@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,14 +18,14 @@ WIDEST = 700.0
 """Largest hyperbolic anomaly: beyond, its hyperbolic sine overflows."""
 
 
-def refuse(wrong: Any, name: str, sentence: str) -> None:
+def refuse(wrong: ArrayLike, name: str, sentence: str) -> None:
     """Raise if any entry is wrong, with the name and, of an array, the index of the first wrong entry."""
     if np.any(wrong):
         index_text = ", ".join(str(int(k)) for k in np.argwhere(wrong)[0]) if np.ndim(wrong) else ""
         raise InvalidInput(f"{name}[{index_text}] {sentence}" if index_text else f"{name} {sentence}")
 
 
-def refuse_overflow(wrong: object) -> None:
+def refuse_overflow(wrong: ArrayLike) -> None:
     """Raise if a result has overflowed."""
     refuse(wrong, "position", "gives numbers beyond 1e308 with this velocity and mu; choose other units")
 

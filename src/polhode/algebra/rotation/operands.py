@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def read_attitudes(value: ArrayLike, name: str) -> Array:
     return np.ldexp(a, np.where(np.abs(exponent) > 300, -exponent, 0))
 
 
-def has_normal_norm(q: Any) -> bool:
+def has_normal_norm(q: Iterable[float]) -> bool:
     """Whether the square of the norm of one quaternion neither overflows nor underflows."""
     w, x, y, z = q
     return 1e-150 < w * w + x * x + y * y + z * z < 1e150

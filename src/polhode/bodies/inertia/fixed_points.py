@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import Array, choice, in_unit, number, vector
+from polhode.arguments import Array, ArrayLike, choice, in_unit, number, vector
 from polhode.arguments.recorded import plain
 from polhode.bodies.inertia.mass_properties import MassProperties, mass_of
 from polhode.bodies.inertia.principal_axes import principal
@@ -18,7 +18,7 @@ STANDARD_GRAVITY = 9.81
 POINTS = ("fixed_point", "center_of_mass")
 
 
-def symmetry_axis(inertia: Any, center: Array) -> Array | None:
+def symmetry_axis(inertia: ArrayLike, center: Array) -> Array | None:
     """The body axis through the fixed point and the centre of mass if the inertia is symmetric about it, else None."""
     tensor, c = np.asarray(inertia, dtype=float), np.asarray(center, dtype=float)
     if not any(c.tolist()):
@@ -32,7 +32,7 @@ def symmetry_axis(inertia: Any, center: Array) -> Array | None:
     return axis if max(map(abs, beside)) <= 1e-14 * max(abs(entry) for row in t for entry in row) else None
 
 
-def about_fixed_point(inertia: Any, center: Array, mass: float, about: str, physical: bool) -> Array:
+def about_fixed_point(inertia: Array, center: Array, mass: float, about: str, physical: bool) -> Array:
     """The inertia about the fixed point of a body with this mass; refused if physically impossible."""
     principal(inertia, triangle=physical)  # checks it as given
     if about == "center_of_mass":
@@ -53,8 +53,9 @@ def about_fixed_point(inertia: Any, center: Array, mass: float, about: str, phys
 
 
 def held_at_a_point(
-    inertia: Any, center_of_mass: Any, weight: Any, mass: Any, gravity: Any, inertia_about: Any, physical: bool
-) -> tuple[Any, ...]:
+    inertia: Any, center_of_mass: object, weight: object, mass: Any, gravity: object, inertia_about: Any,
+    physical: bool,
+) -> tuple[Any, ...]:  # fmt: skip
     """A body with a fixed point from the arguments of ``heavy_top``: its inertia about that, principal moments and
     axes, centre of mass and weight, and what it was made from."""
     inertia = in_unit(inertia, KG_M2, "inertia")

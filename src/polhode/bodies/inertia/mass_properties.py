@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from polhode.algebra.quaternion import to_matrix
 from polhode.arguments import array
@@ -73,7 +73,7 @@ class MassProperties:
         self.center_of_mass.setflags(write=False)
         self.inertia.setflags(write=False)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         """The inertia tensor about the centre of mass, so that a body can be passed as an inertia."""
         return np.array(self.inertia, dtype=dtype)
 
@@ -114,7 +114,7 @@ class MassProperties:
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
 
-def mass_of(inertia: Any, mass: Any, usual: Any = None) -> Any:
+def mass_of(inertia: Any, mass: ArrayLike | None, usual: Any = None) -> Any:
     """The mass that belongs to an inertia: the given one, else that of ``MassProperties``, else the default.
 
     Parameters

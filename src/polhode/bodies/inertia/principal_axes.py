@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from math import copysign, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -376,7 +376,7 @@ def _check_definite(tensor: Array, name: str) -> None:
     )
 
 
-def inertias_of(inertia: Any, N: int) -> tuple[Array, Array]:
+def inertias_of(inertia: object, N: int) -> tuple[Array, Array]:
     """Principal moments (N, 3) and frames (N, 4)."""
     if isinstance(inertia, np.ndarray) and inertia.ndim:
         inertia = list(array(inertia, "inertia"))

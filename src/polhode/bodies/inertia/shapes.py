@@ -71,8 +71,7 @@ def point_masses(masses: ArrayLike, positions: ArrayLike) -> MassProperties:
     center = m @ x / total
     center = center + m @ (x - center) / total  # a second pass removes the round-off of a far origin
     from_center = x - center
-    second_moments = from_center.T @ (m[:, None] * from_center)
-    return MassProperties(total, center, inertia_from_second_moments(second_moments))
+    return MassProperties(total, center, inertia_from_second_moments(from_center.T @ (m[:, None] * from_center)))
 
 
 @answering

@@ -43,7 +43,6 @@ rho    density of the air; u velocity relative to the air
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from polhode.arguments import choice
 from polhode.arguments.recorded import called
