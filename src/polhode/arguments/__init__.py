@@ -88,10 +88,8 @@ def has_quantity(value: Any) -> bool:
 
 def in_unit(value: Any, unit: str, name: str) -> Any:
     """Quantities, also in lists, converted to plain numbers in a unit; anything else is unchanged."""
-    kind = type(value)
-    if kind in NUMBERS or (kind is np.ndarray and value.dtype != object):
-        return value
-    return _stripped(value, unit, name, 0)
+    known = (kind := type(value)) in NUMBERS or (kind is np.ndarray and value.dtype != object)
+    return value if known else _stripped(value, unit, name, 0)
 
 
 def _stripped(value: Any, unit: str, name: str, depth: int) -> Any:

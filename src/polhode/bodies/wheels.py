@@ -122,20 +122,20 @@ def across(axis: Array) -> Array:
 
 @answering
 def reaction_wheels(
-    axes: Annotated[Any, Form.VECTORS],
-    inertia: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("kg_m2")],
+    axes: Vectors,
+    inertia: Annotated[ArrayLike, Form.NUMBER_OR_NUMBERS, Unit("kg_m2")],
     *,
-    max_torque: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("N_m")] | None = None,
-    max_momentum: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("N_m_s")] | None = None,
-    speed: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("rad_s")] = 0.0,
+    max_torque: Annotated[ArrayLike, Form.NUMBER_OR_NUMBERS, Unit("N_m")] | None = None,
+    max_momentum: Annotated[ArrayLike, Form.NUMBER_OR_NUMBERS, Unit("N_m_s")] | None = None,
+    speed: Annotated[ArrayLike, Form.NUMBER_OR_NUMBERS, Unit("rad_s")] = 0.0,
     command: NumberOrNumbers = 0.0,
     mode: Literal["torque", "speed"] = "torque",
     gain: NumberOrNumbers | None = None,
     viscous: NumberOrNumbers = 0.0,
-    coulomb: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("N_m")] = 0.0,
-    coulomb_speed: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("rad_s")] = 1.0,
-    imbalance: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("kg_m")] | None = None,
-    positions: Annotated[Any, Form.VECTORS, Unit("m")] | None = None,
+    coulomb: Annotated[ArrayLike, Form.NUMBER_OR_NUMBERS, Unit("N_m")] = 0.0,
+    coulomb_speed: Annotated[ArrayLike, Form.NUMBER_OR_NUMBERS, Unit("rad_s")] = 1.0,
+    imbalance: Annotated[ArrayLike, Form.NUMBER_OR_NUMBERS, Unit("kg_m")] | None = None,
+    positions: Positions | None = None,
 ) -> Wheels:
     """Reaction wheels fixed in the body, for ``rigid_body`` and ``spacecraft``.
 
@@ -306,15 +306,15 @@ class Gyros:
 
 @answering
 def control_moment_gyros(
-    gimbal_axes: Annotated[Any, Form.VECTORS],
-    spin_axes: Annotated[Any, Form.VECTORS],
-    momentum: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("N_m_s")],
+    gimbal_axes: Vectors,
+    spin_axes: Vectors,
+    momentum: Annotated[ArrayLike, Form.NUMBER_OR_NUMBERS, Unit("N_m_s")],
     *,
-    inner_axes: Annotated[Any, Form.VECTORS] | None = None,
-    max_rate: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("rad_s")] | None = None,
-    max_angle: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("rad")] | None = None,
-    angle: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("rad")] = 0.0,
-    command: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("rad_s")] = 0.0,
+    inner_axes: Vectors | None = None,
+    max_rate: Annotated[ArrayLike, Form.NUMBER_OR_NUMBERS, Unit("rad_s")] | None = None,
+    max_angle: Annotated[ArrayLike, Form.NUMBER_OR_NUMBERS, Unit("rad")] | None = None,
+    angle: Annotated[ArrayLike, Form.NUMBER_OR_NUMBERS, Unit("rad")] = 0.0,
+    command: Annotated[ArrayLike, Form.NUMBER_OR_NUMBERS, Unit("rad_s")] = 0.0,
 ) -> Gyros:
     """Control moment gyros for ``rigid_body`` and ``spacecraft``: rotors of constant angular momentum in one gimbal, or
     with ``inner_axes`` in two, whose rates are commanded.

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
-from polhode.arguments import of_each, unit_vectors, vector
+from polhode.arguments import ArrayLike, of_each, unit_vectors, vector
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Form, Unit
+from polhode.arguments.words import Form, Unit, Vectors
 from polhode.errors import InvalidInput, answering
 from polhode.loads.load import Load, made
 
-Moments = Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("A_m2")]
+Moments = Annotated[ArrayLike, Form.NUMBER_OR_NUMBERS, Unit("A_m2")]
 
 
 def of_moment(body, field, moment):
@@ -31,7 +31,7 @@ def within_limits(body, field, dipole_command, axes, max_dipole):
 
 
 @answering
-def magnet(moment: Annotated[Any, Form.VECTOR, Unit("A_m2")]) -> Load:
+def magnet(moment: Annotated[ArrayLike, Form.VECTOR, Unit("A_m2")]) -> Load:
     """A permanent magnetic dipole fixed in a body: the torque ``moment x B``; its force, far smaller, is neglected.
 
     It reads ``field`` (T, space) from the surroundings.
@@ -54,7 +54,7 @@ def magnet(moment: Annotated[Any, Form.VECTOR, Unit("A_m2")]) -> Load:
 
 
 @answering
-def torquers(axes: Annotated[Any, Form.VECTORS], max_dipole: Moments | None = None, *, command: Moments = 0.0) -> Load:
+def torquers(axes: Vectors, max_dipole: Moments | None = None, *, command: Moments = 0.0) -> Load:
     """Magnetic torquers fixed in a body: coils or rods with commanded dipole moments, in the field that they meet.
 
     They read ``field`` (T, space) from the surroundings, and bring the state ``dipole_command`` (n,), A m2, which stays

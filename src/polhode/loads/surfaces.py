@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from polhode.arguments import array, number, of_each, unit_vector, unit_vectors
+from polhode.arguments import ArrayLike, array, number, of_each, unit_vector, unit_vectors
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Form, Positions, Rate, Unit, Vector, described_by
+from polhode.arguments.words import Form, Positions, Rate, Unit, Vector, Vectors, described_by
 from polhode.errors import InvalidInput, answering
 from polhode.loads.load import Load, made
 from polhode.loads.thrust import lightened
@@ -154,8 +154,8 @@ def radiation(Cr: float, area: Area) -> Load:
                 area=number(area, "area", "m**2", positive=True))  # fmt: skip
 
 
-Areas = Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("m2")]
-Shares = Annotated[Any, Form.NUMBER_OR_NUMBERS]
+Areas = Annotated[ArrayLike, Form.NUMBER_OR_NUMBERS, Unit("m2")]
+Shares = Annotated[ArrayLike, Form.NUMBER_OR_NUMBERS]
 
 
 # ------------------------------------------------------------------ functions
@@ -216,7 +216,7 @@ def _panels(area: object, normals: object, positions: object) -> tuple[dict[str,
 
 @answering
 def plates_in_air(
-    area: Areas, normals: Annotated[Any, Form.VECTORS], positions: Positions = ((0.0, 0.0, 0.0),), *,
+    area: Areas, normals: Vectors, positions: Positions = ((0.0, 0.0, 0.0),), *,
     drag_coefficient: Shares = 2.2, rotation: Rate = 0.0, axis: Vector = (0.0, 0.0, 1.0),
 ) -> Load:  # fmt: skip
     """Drag on flat plates fixed in a body, each with one side exposed: force and torque.
@@ -267,7 +267,7 @@ def plates_in_air(
 @answering
 @described_by(plates_in_air)
 def plates_in_light(
-    area: Areas, normals: Annotated[Any, Form.VECTORS], positions: Positions = ((0.0, 0.0, 0.0),), *,
+    area: Areas, normals: Vectors, positions: Positions = ((0.0, 0.0, 0.0),), *,
     specular: Shares = 0.0, diffuse: Shares = 0.0,
 ) -> Load:  # fmt: skip
     """Pressure of sunlight on flat plates fixed in a body, each with one side exposed: force and torque.

@@ -10,7 +10,7 @@ import numpy as np
 
 from polhode.arguments import Array, ArrayLike, array, choice, number, of_each, truth, unit_vectors, vector
 from polhode.arguments.recorded import plain
-from polhode.arguments.words import Form, Position, Time, Unit
+from polhode.arguments.words import Form, Position, Positions, Time, Unit, Vectors
 from polhode.errors import InvalidInput, answering
 from polhode.kernel import layout as L
 from polhode.loads.load import Load, made, time_or_event
@@ -138,7 +138,7 @@ def nothing(body):
 
 @answering
 def impulse(
-    delta_v: Annotated[Any, Form.NUMBER_OR_VECTOR, Unit("m_s")],
+    delta_v: Annotated[ArrayLike, Form.NUMBER_OR_VECTOR, Unit("m_s")],
     at: Annotated[Any, Form.TIME_OR_EVENT, Unit("s")],
     frame: Literal["inertial", "rtn", "velocity"] = "inertial",
     once: bool = False,
@@ -243,7 +243,7 @@ def times_of(start: object, stop: object) -> dict[str, float]:
 
 @answering
 def thrust(
-    force: Annotated[Any, Form.VECTOR, Unit("N")],
+    force: Annotated[ArrayLike, Form.VECTOR, Unit("N")],
     *,
     position: Position = (0.0, 0.0, 0.0),
     start: Time | None = None,
@@ -303,15 +303,15 @@ class Valves(NamedTuple):
 
 @answering
 def pulsed_thrusters(
-    force: Annotated[Any, Form.NUMBER_OR_NUMBERS, Unit("N")],
-    directions: Annotated[Any, Form.VECTORS],
+    force: Annotated[ArrayLike, Form.NUMBER_OR_NUMBERS, Unit("N")],
+    directions: Vectors,
     every: Time,
     *,
-    positions: Annotated[Any, Form.VECTORS, Unit("m")] | None = None,
+    positions: Positions | None = None,
     min_on_time: Time = 0.0,
     resolution: Time = 0.0,
     phase: Time = 0.0,
-    command: Annotated[Any, Form.NUMBER_OR_NUMBERS] = 0.0,
+    command: Annotated[ArrayLike, Form.NUMBER_OR_NUMBERS] = 0.0,
 ) -> Load:
     """Thrusters fixed in a body whose valves open at the beginning of each period, for a commanded share of it.
 

@@ -169,7 +169,7 @@ def nrlmsis(
     return Air(arguments, numbers, error, largest).sealed()
 
 
-AirByModel = Annotated[Mapping[str, Any], TableOf(nrlmsis)]
+AirByModel = Annotated[Air | Mapping[str, Any], TableOf(nrlmsis)]
 
 
 def air_of(given: object) -> Air:

@@ -224,7 +224,7 @@ def ephemeris(
     return Ephemeris(arguments, body, BODIES[body], times, positions, error).sealed()
 
 
-Ephemerides = Annotated[Mapping[str, Any], TableOf(ephemeris)]
+Ephemerides = Annotated[Ephemeris | Mapping[str, Any], TableOf(ephemeris)]
 
 
 def ephemeris_of(given: object) -> Ephemeris:
@@ -444,7 +444,7 @@ def path_of(
 
 
 def path_to_sun(
-    direction: object, position: object, times: Array | None, positions: Array | None, circle: object,
+    direction: object, position: object, times: object, positions: object, circle: object,
     ephemeris: object = None,
 ) -> Path:  # fmt: skip
     """As ``path_of``, for the Sun, which may be infinitely far away in a direction, a unit vector at rest."""

@@ -70,7 +70,7 @@ class Device:
 @answering
 @words.described_by(loads.thrust)
 def thruster(
-    force: Annotated[Any, words.Form.NUMBER_OR_VECTOR, words.Unit("N")],
+    force: Annotated[ArrayLike, words.Form.NUMBER_OR_VECTOR, words.Unit("N")],
     *,
     direction: words.Vector | None = None,
     position: words.Position = (0.0, 0.0, 0.0),
@@ -180,7 +180,7 @@ def plate(
 
 
 @answering
-def magnetic_dipole(moment: Annotated[Any, words.Form.VECTOR, words.Unit("A_m2")]) -> Device:
+def magnetic_dipole(moment: Annotated[ArrayLike, words.Form.VECTOR, words.Unit("A_m2")]) -> Device:
     """A magnetic moment fixed in the body of a spacecraft: a permanent magnet, or what its currents leave.
 
     Its torque is ``moment x B``, with B from ``magnetic_field``; the force on it, some 1e-11 N per A m^2

@@ -17,7 +17,7 @@ import numpy as np
 from polhode.arguments import in_unit, number, truth
 from polhode.arguments.words import Function, Inertia, Loads, Mass, Numbers, States, TableOf, described_by
 from polhode.bodies.inertia import KG_M2, mass_of, principal
-from polhode.bodies.wheels import control_moment_gyros, reaction_wheels
+from polhode.bodies.wheels import Gyros, Wheels, control_moment_gyros, reaction_wheels
 from polhode.errors import InvalidInput, answering
 from polhode.systems.builders import assembled, bodies_of, carrying, given_of
 from polhode.systems.controllers import Controllers
@@ -36,9 +36,9 @@ def rigid_body(
     load: Function | None = None,
     work: bool = True,
     states: States | None = None,
-    wheels: Annotated[Mapping[str, Any], TableOf(reaction_wheels)] | None = None,
+    wheels: Annotated[Wheels | Mapping[str, Any], TableOf(reaction_wheels)] | None = None,
     controllers: Controllers = (),
-    gyros: Annotated[Mapping[str, Any], TableOf(control_moment_gyros)] | None = None,
+    gyros: Annotated[Gyros | Mapping[str, Any], TableOf(control_moment_gyros)] | None = None,
     reported_energy: Function | None = None,
     physical: bool = True,
     loads: Loads = (),

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from polhode import loads
-from polhode.arguments import choice, number, unit_vector, vector, words
+from polhode.arguments import ArrayLike, choice, number, unit_vector, vector, words
 from polhode.arguments.recorded import plain
 from polhode.errors import InvalidInput, answering
 from polhode.loads.gravity import harmonics, oblate, of_harmonics, tide_along, uniform_pull
@@ -131,7 +131,7 @@ def gravity_field(
 
 @answering
 def uniform(
-    acceleration: Annotated[Any, words.Form.VECTOR, words.Unit("m_s2")],
+    acceleration: Annotated[ArrayLike, words.Form.VECTOR, words.Unit("m_s2")],
 ) -> Force:
     """A constant acceleration, such as sunlight from infinity without shadow.
 
@@ -455,7 +455,7 @@ def thrust(
 @words.described_by(loads.impulse)
 def impulse(
     time: words.Time,
-    delta_v: Annotated[Any, words.Form.NUMBER_OR_VECTOR, words.Unit("m_s")],
+    delta_v: Annotated[ArrayLike, words.Form.NUMBER_OR_VECTOR, words.Unit("m_s")],
     frame: Literal["inertial", "rtn", "velocity"] = "inertial",
 ) -> Force:
     """An instantaneous change of velocity at exactly this time, between two steps.
