@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Annotated, Any
 
-from polhode.arguments import identifier, in_unit, number, truth, vector, whole
+from polhode.arguments import ArrayLike, identifier, in_unit, number, truth, vector, whole
 from polhode.arguments.recorded import made_by, plain
 from polhode.arguments.words import Inertia, Mass, Position, TableOf
 from polhode.bodies.inertia import KG_M2, MassProperties, mass_of, principal

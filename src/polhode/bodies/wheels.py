@@ -17,9 +17,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
-from polhode.arguments import Array, array, choice, of_each, unit_vectors
+from polhode.arguments import Array, ArrayLike, array, choice, of_each, unit_vectors
 from polhode.arguments.recorded import frozen, plain
-from polhode.arguments.words import Form, NumberOrNumbers, Unit
+from polhode.arguments.words import Form, NumberOrNumbers, Positions, Unit, Vectors
 from polhode.bodies.inertia import principal
 from polhode.errors import InvalidInput, answering
 from polhode.flows.gyrostat import OF_WHEEL
@@ -96,7 +96,7 @@ class Wheels:
         return f"reaction_wheels({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
 
 
-def rest_of(whole: Any, wheels: Wheels | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def rest_of(whole: Iterable[Iterable[float]], wheels: Wheels | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Principal moments and frame of a body without what wheels add about their axes, from those of the whole."""
     moments, frame = (tuple(map(float, one)) for one in whole)
     return (moments, frame) if wheels is None else _rest(moments, frame, wheels.directions, tuple(wheels.inertia))

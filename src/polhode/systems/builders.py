@@ -84,7 +84,7 @@ def of_one(name: str, N: int) -> None:
         raise InvalidInput(f"{name} are those of one spacecraft, but there are {N}; build a system for each of them")
 
 
-def carrying(bodies: list[Body], wheels: Any, gyros: Any) -> list[Body]:
+def carrying(bodies: list[Body], wheels: object, gyros: object) -> list[Body]:
     """These bodies with rotors, if they are given; what the bodies are includes locked wheels.
 
     Parameters
@@ -115,8 +115,9 @@ def told(given: Any) -> Any:
 
 
 def given_of(
-    functions: Mapping[str, Any], of: str = "", parameters: Any = None, states: Any = None, controllers: Any = (),
-    loads: Any = (), work: Any = True, of_rotors: Sizes = (), variables: Sequence[AuxiliaryVariable] = (),
+    functions: Mapping[str, Any], of: str = "", parameters: object = None, states: object = None,
+    controllers: object = (), loads: object = (), work: object = True, of_rotors: Sizes = (),
+    variables: Sequence[AuxiliaryVariable] = (),
 ) -> Given:  # fmt: skip
     """What a user hands in, checked; ``of`` says what energies among the functions are of.
 
@@ -326,7 +327,7 @@ def records_of(functions: Mapping[str, UserFunction]) -> dict[str, Any]:
     return found
 
 
-def check_together(functions: Mapping[str, Any], parameters: Any, states: bool, handed: bool = False) -> None:
+def check_together(functions: Mapping[str, Any], parameters: object, states: bool, handed: bool = False) -> None:
     """Refuse functions that cannot be combined, or are missing: those by keyword that are given, or None."""
     names = [name for name, function in functions.items() if function is not None]
     forces = [name for name in names if name not in ENERGIES]

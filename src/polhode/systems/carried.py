@@ -293,7 +293,7 @@ class Energies:
         spun = () if wheels is None else (wheels.axes_in(bodies[0].frame), wheels.inertia)
         return cls(mu, [one.mass for one in bodies], [one.moments for one in bodies], gradient, spun, spin)
 
-    def of_members(self, mass: Any, moments: Any, parameters: Any) -> Energies:
+    def of_members(self, mass: Array, moments: Array, parameters: Array) -> Energies:
         """The same with constants of their own for each row: masses (n, N), moments (n, N, 3), parameters (n, P)."""
         spin = self.spin and self.spin.of_members(mass, moments, parameters)
         return Energies(parameters[:, 0, None], mass, np.where(np.isinf(moments), 0.0, moments), self.gradient,

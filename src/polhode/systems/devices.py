@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from polhode import loads
-from polhode.arguments import UNKNOWN, Array, array, in_unit, number, unit_vector, vector, words
+from polhode.arguments import UNKNOWN, Array, ArrayLike, array, in_unit, number, unit_vector, vector, words
 from polhode.arguments.recorded import called, each_made, made_by, plain
 from polhode.bodies.body import Body
 from polhode.errors import InvalidInput, answering, shown
@@ -209,7 +209,7 @@ def magnetic_dipole(moment: Annotated[ArrayLike, words.Form.VECTOR, words.Unit("
     return Device({"moment": plain(M)}, (M,), ())
 
 
-def devices_of(given: Any, make: Callable[..., Device], name: str) -> list[Device]:
+def devices_of(given: object, make: Callable[..., Device], name: str) -> list[Device]:
     """Devices as records; errors name the device by its number."""
 
     def made(one: object) -> Device:
@@ -286,7 +286,7 @@ def sunlight(
         raise InvalidInput(str(refused).replace("acceleration", "pressure")) from None
 
 
-def met_by(plates: Sequence[Device], air: Any, light: Any) -> tuple[list[Force], dict[str, Any]]:
+def met_by(plates: Sequence[Device], air: object, light: object) -> tuple[list[Force], dict[str, Any]]:
     """Air and sunlight on plates from their arguments, as forces, and the record of their arguments."""
     made: list[Force] = []
     arguments: dict[str, Any] = {}
@@ -350,7 +350,7 @@ class Equipment:
 
 @answering
 @functools.wraps(torquers_load, assigned=("__doc__", "__annotations__"))
-def magnetic_torquers(axes: Any, max_dipole: Any = None, *, command: Any = 0.0) -> Equipment:
+def magnetic_torquers(axes: ArrayLike, max_dipole: ArrayLike | None = None, *, command: ArrayLike = 0.0) -> Equipment:
     acting = torquers_load(axes, max_dipole, command=command)
     given = {"max_dipole": max_dipole, "command": command}
     sizes = {name: plain(in_unit(one, "A * m**2", name)) for name, one in given.items() if one is not None}
@@ -390,7 +390,7 @@ class Fitted(NamedTuple):
         """The states of what is commanded but rotors."""
         return [variable for one in self.moved for variable in one.variables]
 
-    def loads(self, frame: Any) -> list[Load]:
+    def loads(self, frame: Iterable[float]) -> list[Load]:
         """Its loads, with vectors in the axes of this frame."""
         if self.empty:
             return []
@@ -422,8 +422,8 @@ class Fitted(NamedTuple):
 
 
 def fitted(
-    bodies: Sequence[Body], thrusters: Any, plates: Any, atmosphere: Any, sunlight: Any, magnetic_field: Any,
-    dipoles: Any, torquers: Any, pulsed_thrusters: Any,
+    bodies: Sequence[Body], thrusters: object, plates: object, atmosphere: object, sunlight: object,
+    magnetic_field: object, dipoles: object, torquers: object, pulsed_thrusters: object,
 ) -> Fitted:  # fmt: skip
     """What is fixed in these bodies, checked.
 

@@ -12,7 +12,7 @@ angular momentum about its axis of symmetry.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def gradient_level(body, strength):
     return (0.5 * strength * u) @ (body.moments * u)
 
 
-def axis_of_symmetry(moments: Any, frame: Any) -> Array | None:
+def axis_of_symmetry(moments: Sequence[float] | Array, frame: Iterable[float]) -> Array | None:
     """The principal axis (user's body frame) whose two other moments are equal within 1e-14, or None."""
     for k in range(3):
         if abs(moments[k - 1] - moments[k - 2]) <= 1e-14 * max(moments):

@@ -22,18 +22,18 @@ from typing import Annotated, Any
 
 from polhode.arguments import in_unit, number, truth, words
 from polhode.bodies.inertia import KG_M2, MassProperties, inertias_of, mass_of, principal
-from polhode.bodies.wheels import control_moment_gyros, reaction_wheels
+from polhode.bodies.wheels import Gyros, Wheels, control_moment_gyros, reaction_wheels
 from polhode.errors import answering
 from polhode.loads import gravity_gradient as of_centre
 from polhode.loads.gravity import attraction
 from polhode.loads.load import made
-from polhode.surroundings.magnetic import magnetic_field
+from polhode.surroundings.magnetic import MagneticField, magnetic_field
 from polhode.surroundings.planets import ground_of
 from polhode.systems import devices
 from polhode.systems.builders import assembled, bodies_of, carrying, given_of
 from polhode.systems.carried import Energies
 from polhode.systems.controllers import Controllers
-from polhode.systems.devices import fitted, magnetic_torquers, pulsed_thrusters
+from polhode.systems.devices import Equipment, fitted, magnetic_torquers, pulsed_thrusters
 from polhode.systems.forces.acting import burns_of, forces_of, loads_of, loads_on_points, masses_of
 from polhode.systems.gravity_gradient import axis_of_symmetry, gravity_gradient as tilting
 from polhode.systems.record import IDENTITY, System

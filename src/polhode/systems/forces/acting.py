@@ -13,7 +13,7 @@ on the points, the exact gradient of the second form. With h a ten-thousandth of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from types import SimpleNamespace
@@ -23,7 +23,7 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import to_matrix
-from polhode.arguments import Array, array, number
+from polhode.arguments import Array, ArrayLike, array, number
 from polhode.arguments.recorded import each_made
 from polhode.bodies.inertia import Principal
 from polhode.errors import InvalidInput
@@ -219,12 +219,14 @@ def on_points(act: Callable[..., Any]) -> Callable[..., Any]:
     return around(acting, act)
 
 
-def axes_of(frame: Any) -> Array:
+def axes_of(frame: Iterable[float]) -> Array:
     """The principal axes, the columns, of a body with this frame."""
     return np.reshape(to_matrix(tuple(frame)), (3, 3))
 
 
-def loads_on_points(forces: Sequence[Force], loads: Sequence[Load], frame: Any, whole: Principal | None) -> list[Load]:
+def loads_on_points(
+    forces: Sequence[Force], loads: Sequence[Load], frame: Iterable[float], whole: Principal | None
+) -> list[Load]:
     """The loads on the points of those forces that have a potential; ``whole`` is what a body with these principal axes
     is with locked wheels, None of several bodies."""
     more: dict[str, Any] = {"axes": np.eye(3)[:2]}
