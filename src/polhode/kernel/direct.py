@@ -209,7 +209,7 @@ def object_of(unit: TangentUnit, it: Any, given: list[Value]) -> Written:
     kernels that call it."""
     codegen, shapes = unit.context.codegen(), tuple(shape_of(a) for a in given)
     if (it, shapes) in unit.functions:
-        return unit.functions[it, shapes]  # type: ignore[no-any-return]
+        return unit.functions[it, shapes]
     key = hashlib.sha256(b"".join(digest_of(one, {}) for one in (it, *unit.rules.values())))
     key.update(repr((digest(), unit.directions, outline(Tup(given)), codegen.magic_tuple())).encode())
     name = OBJECT + key.hexdigest()[:32]

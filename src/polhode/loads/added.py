@@ -127,4 +127,4 @@ def _named(function: Callable[..., Any], name: str, description: str | None) -> 
     build.__signature__, build.__annotations__ = signature, numbers  # type: ignore[attr-defined]
     found: Any = answering(build)
     found.__wrapped__, found.__signature__, found.__annotations__ = function, signature, numbers
-    return found  # type: ignore[no-any-return]
+    return found

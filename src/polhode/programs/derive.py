@@ -73,7 +73,7 @@ def _choice(g: Graph, a: int) -> tuple[int, int, int] | None:
     if row[0] != "fun" or row[1] not in CHOOSING:
         return None
     if row[1] == "choose":
-        return row[2]  # type: ignore[no-any-return]
+        return row[2]
     first, second = row[2]
     if row[1] == "min":
         return g.fun("less", first, second), first, second

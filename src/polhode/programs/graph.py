@@ -320,7 +320,7 @@ class Graph:
 
     def evaluate(self, outputs: Iterable[int], given: Mapping[str, Any]) -> list[Any]:
         """Values of rows in plain Python."""
-        outputs, values = list(outputs), {}  # type: ignore[var-annotated]
+        outputs, values = list(outputs), {}
         for a in self.needed(outputs):
             row = self.rows[a]
             if row[0] == "const":

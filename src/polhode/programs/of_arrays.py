@@ -47,4 +47,4 @@ def _function(name: str, given: Mapping[str, Any]) -> Callable[..., Any]:
         kind = object if PRIMITIVES[name].several else float
         return np.vectorize(lambda *x: PRIMITIVES[name].value(Numbers(given), *x), otypes=[kind])
     assert name in FUNCTIONS
-    return OWN[name] if name in OWN else getattr(np, ARRAY_NAMES.get(name, name))  # type: ignore[no-any-return]
+    return OWN[name] if name in OWN else getattr(np, ARRAY_NAMES.get(name, name))

@@ -302,7 +302,7 @@ class Rewiring:
             self.kept[id(function)], self.kept[id(original)] = (function, made), (original, made)
             return made
 
-        return copied(function, keep, self.replaced, self.builtins)  # type: ignore[no-any-return]
+        return copied(function, keep, self.replaced, self.builtins)
 
 
 def copied(
@@ -346,7 +346,7 @@ def rewired(function: Callable[..., Any]) -> Callable[..., Any]:
     for one in findings(plain):
         if one.kind != "argument":  # arguments are made for each tracing
             raise NotTraceable(f"it {one.what}", one.line)
-    return Rewiring().replaced(plain)  # type: ignore[no-any-return]
+    return Rewiring().replaced(plain)
 
 
 def user_line(problem: BaseException, ours: str) -> str:

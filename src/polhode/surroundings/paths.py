@@ -432,7 +432,7 @@ def path_of(
         for name in ("radius", "period"):
             if circle.get(name) is None:
                 raise InvalidInput(f"circle has no {name}; give radius and period")
-        return called(of_circle, circle)  # type: ignore[no-any-return]
+        return called(of_circle, circle)
     if ephemeris is not None:
         seen = ephemeris_of(ephemeris)
         return Path({"ephemeris": dict(seen.arguments)}, _table(seen.times, seen.positions).numbers,

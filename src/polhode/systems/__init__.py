@@ -92,7 +92,7 @@ def __getattr__(name: str) -> Callable[..., Any]:
     """The systems that were added, as attributes of the module; and what has left it, with a warning."""
     if name in LEFT:
         warn(f"polhode.systems.{name} is now polhode.surroundings.{name}", OldNameWarning)
-        return getattr(surroundings, name)  # type: ignore[no-any-return]
+        return getattr(surroundings, name)
     if name.startswith("_") or name not in SYSTEMS:
         raise AttributeError(f"module 'polhode.systems' has no attribute {name!r}")
     return SYSTEMS[name]

@@ -28,7 +28,7 @@ def surroundings_of(given: object) -> list[Surrounding]:
 
 def surrounding_of(name: str, given: object) -> Surrounding:
     """One of them; an ephemeris is the path by it."""
-    given = path(ephemeris=given) if isinstance(given, Ephemeris) else given  # type: ignore[arg-type]
+    given = path(ephemeris=given) if isinstance(given, Ephemeris) else given
     if isinstance(given, Surrounding):
         return given.named(name)
     if callable(given):

@@ -200,7 +200,7 @@ def carried_in(system: System) -> tuple[Carried, ...]:
     """The rotors of a built system, without what only their own loads read."""
     p, quantities = system.parameters, {own.quantity for own in system.auxiliary}
     found = []
-    for i, at in tables_in(p, system.wheels_at, system.N):  # type: ignore[no-untyped-call]
+    for i, at in tables_in(p, system.wheels_at, system.N):
         gyros = int(p[at + GYROS])
         counts = (int(p[gyros + gimbals.COUNT]), int(p[gyros + gimbals.GIMBALS])) if gyros else (0, 0)
         first = int(p[at + FIRST]) - system.read_from

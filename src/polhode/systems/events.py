@@ -549,7 +549,7 @@ def event_of(description: object) -> Event:
     arguments = dict(description)
     kind = arguments.pop("kind", None)
     if kind == "of":  # which no scenario knows
-        return called(of, arguments)  # type: ignore[no-any-return]
+        return called(of, arguments)
     choice(kind, "kind of event", EVENTS)
     return called(EVENTS[kind], arguments)
 

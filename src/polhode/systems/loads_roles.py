@@ -179,7 +179,7 @@ def _written_role(kind: str, made: Sequence[Dynamics], auxiliary: int, several: 
     write = loads_text if kind == "loads" else commutator_text
     if kind == "loads" and _wasteful(g, [a for one in parts.values() for a in one.rows]):
         return None
-    return getattr(module_of(write(g, parts, auxiliary, several)), kind)  # type: ignore[no-any-return]
+    return getattr(module_of(write(g, parts, auxiliary, several)), kind)
 
 
 def _wasteful(g: Graph, outputs: Sequence[int]) -> bool:

@@ -551,7 +551,7 @@ class System:
             kept[part] = of_roles(
                 self.loads, self.potential, self._turns, len(self.auxiliary), self.parameters, self._changing, part
             )
-        return kept[part]  # type: ignore[no-any-return]
+        return kept[part]
 
     @cached_property
     def _turns(self) -> tuple[tuple[bool, ...], ...]:
@@ -580,7 +580,7 @@ class System:
             both = jit.bind(parted_loads, plain_loads=role, commutator_loads=self._from_program("commutator"),
                             thin=bool(self.without_thickness.any()))  # fmt: skip
             roles[key] = jit.compile_kernel(both, LOADS), role  # kept, so that no other gets its id
-        return roles[key][0]  # type: ignore[no-any-return]
+        return roles[key][0]
 
     def with_commands(self, role: Callable[..., Any], t: float, y: Array) -> Callable[..., Any]:
         """A compiled role of loads, or what a method calls in its place, that answers for the controllers, too."""

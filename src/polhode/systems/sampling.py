@@ -97,14 +97,14 @@ def cut_by(sampled: Sequence[Sampled], t0: float, h: float | None, final: float)
 @lru_cache(jit.KEPT_KERNELS)
 def _compiled(loads: Callable[..., Any], commands: tuple[Any, ...], cached: bool) -> Callable[..., Any]:
     role = _answering(loads, commands)
-    return jit.compile_kernel(role, LOADS) if cached else jit.compile_uncached(role, LOADS)[0]  # type: ignore[no-any-return]
+    return jit.compile_kernel(role, LOADS) if cached else jit.compile_uncached(role, LOADS)[0]
 
 
 def _answering(loads: Callable[..., Any], commands: Iterable[Callable[..., Any]]) -> Callable[..., Any]:
     """Loads that answer the parts SAMPLE + k by these roles; a template."""
     for k, one in enumerate(commands):
         loads = jit.bind(loads_or_command, plain_loads=loads, command=one, number=L.SAMPLE + k)
-    return loads  # type: ignore[no-any-return]
+    return loads
 
 
 def _commands(sampled: Sequence[Sampled]) -> list[CommandProgram]:
@@ -116,7 +116,7 @@ def compiled_with_commands(loads: Callable[..., Any], system: System, t: float, 
     """Compiled loads that answer for controllers, whose functions are tried out at this time and state."""
     commands = _commands(system.sampled)
     if not commands:
-        return loads  # type: ignore[no-any-return]
+        return loads
     made = [one.called and one.called.compiled(one.role, LOADS, t, y, system) for one in commands]
     return _compiled(loads, tuple(role or one.role for one, role in zip(commands, made, strict=True)), not any(made))
 

@@ -182,7 +182,7 @@ def lines_of(load: Load, system: System) -> tuple[str, ...]:
         lines = [*head, *lines, *body.lines, f"return {body.names[row]}"]
         return {name: numbers[int(name[1:])] for name in decisions.asked}, tuple(lines)
 
-    return _once(key, _keys(*within.summands, *around), numbers, make)  # type: ignore[no-any-return]
+    return _once(key, _keys(*within.summands, *around), numbers, make)
 
 
 RELEASED = 1e-9

@@ -295,7 +295,7 @@ def summand(name: str | None, given: object) -> Body | Load | Surrounding:
     told = dict(mapping(given, name or "a load"))
     kind = text(told.pop("kind", ""), f"kind of {name or 'a load'}")
     if kind == "body":
-        return called(body, {"name": name, **told})  # type: ignore[no-any-return]
+        return called(body, {"name": name, **told})
     if kind == OWN or kind in SURROUNDINGS:
         return surrounding_of(name or kind, {"kind": kind, **told})
     sampling = {word: told.pop(word) for word in SAMPLING if word in told} if kind == "controller" else {}

@@ -340,7 +340,7 @@ def diagonalise(tensors, frames):
 
 @functools.cache
 def _loop() -> Callable[..., None]:
-    return compile_kernel(diagonalise, "void(f8[:, ::1], f8[:, ::1])")  # type: ignore[no-any-return, no-untyped-call]
+    return compile_kernel(diagonalise, "void(f8[:, ::1], f8[:, ::1])")
 
 
 def _diagonalised(tensors: Array) -> tuple[Array, Array]:

@@ -68,10 +68,10 @@ def _filled(role: Role, users: Sequence[UserFunction], remembers: bool, how: str
         own, adapted, calling = opaque_of(user.form), adapters(user.form), user.checked
         if how in VECTORS:
             function = compilable(python_of(user.function))
-            calling = jit.bind(adapted.ask, user=function, vector=VECTORS[how])  # type: ignore[no-untyped-call]
+            calling = jit.bind(adapted.ask, user=function, vector=VECTORS[how])
         elif how == "bridge":
             checked = once(calling) if user.form.what == "command" else calling
-            calling = jit.python_bridge(lambda t, *given, checked=checked: checked(t, *given), user.form.count_wanted)  # type: ignore[no-untyped-call]
+            calling = jit.python_bridge(lambda t, *given, checked=checked: checked(t, *given), user.form.count_wanted)
         wanted = {own.name: adapted.at_rest if remembers else adapted.kernel}
         wanted |= {own.slopes.name: adapted.slopes} if own.slopes else {}
         given = {"call": calling, "COUNT": len(user.parameters)}

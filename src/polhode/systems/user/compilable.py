@@ -54,7 +54,7 @@ class _Copies:
         """The copy of a function, with its indices checked."""
 
         def keep(copy: FunctionType) -> Callable[..., Any]:
-            self.kept[id(function)] = function, jit.helper(copy, boundscheck=True, **options)  # type: ignore[no-untyped-call]
+            self.kept[id(function)] = function, jit.helper(copy, boundscheck=True, **options)
             return self.kept[id(function)][1]
 
         return copied(function, keep, self.replaced)
@@ -89,7 +89,7 @@ class _Copies:
 def _bound(function: Callable[..., Any], owner: object, code: CodeType) -> Callable[..., Any]:
     """A method as a helper that takes what follows the object."""
     names = ", ".join(code.co_varnames[1 : code.co_argcount])
-    return jit.helper(eval(f"lambda {names}: function(owner, {names})", {"function": function, "owner": owner}))  # type: ignore[no-untyped-call]
+    return jit.helper(eval(f"lambda {names}: function(owner, {names})", {"function": function, "owner": owner}))
 
 
 def _of_one(rows: Rows) -> Callable[..., Any]:
@@ -101,8 +101,8 @@ def _of_one(rows: Rows) -> Callable[..., Any]:
             for name, length in given.items()]  # fmt: skip
     result = f"formula({', '.join(read)})"
     result = f"np.array({result}).reshape({rows.gives})" if rows.gives else result
-    formula = jit.inlined(jit.python_of(rows.kernel))  # type: ignore[no-untyped-call]
-    return jit.inlined(eval(f"lambda {', '.join(given)}: {result}", {"formula": formula, "np": np}))  # type: ignore[no-untyped-call]
+    formula = jit.inlined(jit.python_of(rows.kernel))
+    return jit.inlined(eval(f"lambda {', '.join(given)}: {result}", {"formula": formula, "np": np}))
 
 
 def _entry(name: str, k: int, length: int) -> str:

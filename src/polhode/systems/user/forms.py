@@ -88,7 +88,7 @@ def split(sizes: Sizes, numbers: Sequence[Any] | Array) -> list[Any]:
 @lru_cache(jit.KEPT_KERNELS)
 def named(sizes: Sizes) -> type[Any]:
     """The named tuple of states."""
-    return namedtuple("States", [name for name, _ in sizes])  # type: ignore[misc]
+    return namedtuple("States", [name for name, _ in sizes])
 
 
 def sizes_read(variables: Iterable[Any]) -> Sizes:
