@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import isfinite, pi
@@ -103,7 +103,7 @@ FIELDS = (
 
 
 @answering
-def tle(lines: Any, second: str | None = None) -> MeanElements:
+def tle(lines: str | Sequence[str], second: str | None = None) -> MeanElements:
     """Two-line elements, read by the package sgp4 (``polhode[tle]``).
 
     Parameters
@@ -185,7 +185,7 @@ NOON_OF_2000 = 18263.5
 
 
 @answering
-def omm(given: Any, satellite: str | int | None = None) -> MeanElements:
+def omm(given: reading.Named | Mapping[str, Any], satellite: str | int | None = None) -> MeanElements:
     """Mean elements from an orbit mean-elements message of the CCSDS, evaluated by sgp4 (``polhode[tle]``).
 
     Parameters

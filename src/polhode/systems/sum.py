@@ -58,14 +58,14 @@ NO_BOX = dict.fromkeys(ARGUMENTS[2:])
 
 @answering
 def system(
-    *summands: Any,
+    *summands: Body | Load | Sequence[Any],
     surroundings: Mapping[str, Any] | None = None,
     box: NumberOrNumbers | None = None,
     cutoff: float | None = None,
     switch: float | None = None,
     skin: float | None = None,
     name: str | None = None,
-    **recorded: Any,
+    **recorded: Mapping[str, Any],
 ) -> System:
     """A system as the sum of bodies and of what acts on them.
 
