@@ -103,7 +103,7 @@ def rest_of(whole: Iterable[Iterable[float]], wheels: Wheels | None) -> tuple[tu
 
 
 @lru_cache
-def _rest(moments: tuple[float, ...], frame: tuple[float, ...], axes: Any, inertia: Any) -> tuple[Any, ...]:
+def _rest(moments: tuple[float, ...], frame: tuple[float, ...], axes: Directions, inertia: Any) -> tuple[Any, ...]:
     F = np.array([rotate_inverse(frame, tuple(e)) for e in np.eye(3)])  # user's axes, principal frame
     rest = F @ np.diag(moments) @ F.T - np.einsum("k,ki,kj->ij", inertia, axes, axes)
     least = float(np.linalg.eigvalsh(rest).min())

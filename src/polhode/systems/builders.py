@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import has, numbers, truth
+from polhode.arguments import Array, has, numbers, truth
 from polhode.arguments.recorded import SIMPLE, frozen, plain
 from polhode.bodies.body import Body, rotors
 from polhode.bodies.wheels import rest_of

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import Array
+from polhode.arguments import Array, ArrayLike
 from polhode.bodies.body import Body
 from polhode.bodies.inertia import turning
 from polhode.bodies.wheels import COULOMB, FREE, OF_IMBALANCE, Gyros, Wheels
@@ -280,8 +280,8 @@ class Energies:
     round-off of their sum."""
 
     mu: float | Array
-    mass: float | Array
-    moments: Array
+    mass: ArrayLike
+    moments: ArrayLike
     gradient: bool
     spun: tuple[Any, ...] = ()  # axes of wheels and their moments about them, which the others leave out
     spin: Spin | None = None  # of body and rotors

@@ -239,7 +239,7 @@ def _of_many(given: Array, triangle: bool, whose: Callable[[int], str]) -> tuple
     return moments, frames
 
 
-def _is_ordinary(rows: Any) -> bool:
+def _is_ordinary(rows: list[list[float]]) -> bool:
     """Whether a tensor is far from all limits: definite whatever its round-off, and of no thin body."""
     (a, d, e), (_, b, f), (*_, c) = rows
     # Scaled to unit diagonal, the smallest moment is at least the determinant over (3/2)^2.
