@@ -99,8 +99,8 @@ def looked(run, *more):
 
 
 def test_rows_leave_the_memory(path, small):
-    _, seen = looked(lambda: ph.integrate(top(), "trapm", step=0.01, steps=1000, **START, store=path))
-    assert max(held for _, held in seen) <= 33 and seen[-1][0] + seen[-1][1] == 1001
+    _, seen = looked(lambda: ph.integrate(top(), "trapm", step=0.01, steps=400, **START, store=path))
+    assert max(held for _, held in seen) <= 33 and seen[-1][0] + seen[-1][1] == 401
     samples = np.linspace(0.0, 1.0, 500)  # these stay, as their times do
     more = {"step": 0.01, "steps": 100, "t_eval": samples, "store": path.with_name("b.zarr")} | START
     _, seen = looked(lambda: ph.integrate(top(), "trapm", **more))
@@ -108,46 +108,46 @@ def test_rows_leave_the_memory(path, small):
 
 
 def test_a_run_too_long_for_the_memory_needs_a_store(path, monkeypatch, small):
-    monkeypatch.setattr(rows, "memory", lambda: 16 * 13 * 1000)
-    more = {"step": 0.01, "steps": 3000} | START
+    monkeypatch.setattr(rows, "memory", lambda: 16 * 13 * 300)
+    more = {"step": 0.01, "steps": 900} | START
     with pytest.raises(ph.errors.InvalidInput, match=r"larger every, or let them go to a store \(store='run.zarr'\)"):
         ph.integrate(top(), "trapm", **more)
-    assert ph.integrate(top(), "trapm", **more, store=path).sizes["time"] == 3001
+    assert ph.integrate(top(), "trapm", **more, store=path).sizes["time"] == 901
 
 
 def test_ctrl_c_in_a_long_run(path, small):
-    whole = ph.integrate(top(), "trapm", step=0.01, steps=1000, **START)
+    whole = ph.integrate(top(), "trapm", step=0.01, steps=400, **START)
 
     def interrupt(progress):
-        if progress.done >= 500:
+        if progress.done >= 200:
             raise KeyboardInterrupt
 
     with pytest.raises(ph.errors.Interrupted) as caught:
-        ph.integrate(top(), "trapm", step=0.01, steps=1000, **START, store=path, progress=interrupt)
+        ph.integrate(top(), "trapm", step=0.01, steps=400, **START, store=path, progress=interrupt)
     so_far = caught.value.trajectory
     n = so_far.sizes["time"]
-    assert 500 < n < 1001 and not so_far.variables["energy"]._in_memory and so_far.attrs["steps"] == n - 1
+    assert 200 < n < 401 and not so_far.variables["energy"]._in_memory and so_far.attrs["steps"] == n - 1
     assert so_far.attrs["incomplete"] == str(caught.value) and so_far.attitude.equals(whole.attitude[:n])
     assert ph.resume(path).identical(whole)
     assert so_far.attitude.equals(whole.attitude[:n])  # who has opened it goes on reading
 
 
 def fading(t, q, parameters):
-    return np.inf if t > 6.995 else parameters[0]
+    return np.inf if t > 2.995 else parameters[0]
 
 
 def test_a_row_that_fails_ends_a_long_run(path, small):
     """A potential that is infinite: in memory that shows at the end, in a store at the next commit."""
     body = ph.rigid_body((1, 2, 2.5), potential=fading, parameters=[1e-9])
-    more = {"step": 0.01, "steps": 1000, "angular_velocity": (0.1, 0.2, 0.3), "settings": {"guard": False}}
-    with pytest.raises(ph.errors.PolhodeError, match=r"returned inf at t = 7;") as plain:
+    more = {"step": 0.01, "steps": 400, "angular_velocity": (0.1, 0.2, 0.3), "settings": {"guard": False}}
+    with pytest.raises(ph.errors.PolhodeError, match=r"returned inf at t = 3;") as plain:
         ph.integrate(body, "v2/mr", **more)
-    with pytest.raises(type(plain.value), match=r"returned inf at t = 7;") as caught:
+    with pytest.raises(type(plain.value), match=r"returned inf at t = 3;") as caught:
         ph.integrate(body, "v2/mr", **more, store=path)
     kept = caught.value.trajectory
-    assert kept.sizes["time"] == plain.value.trajectory.sizes["time"] == 700
+    assert kept.sizes["time"] == plain.value.trajectory.sizes["time"] == 300
     assert kept.energy.equals(plain.value.trajectory.energy) and "incomplete" in kept.attrs
-    assert json.loads((path / "checkpoint.json").read_text())["steps"] < 800
+    assert json.loads((path / "checkpoint.json").read_text())["steps"] < 350
     with pytest.raises(type(plain.value)):
         ph.resume(path, potential=fading)
 
@@ -227,55 +227,54 @@ while time.monotonic() < end and (not seen or seen[-1] < int(sys.argv[2])):
                 print(n, flush=True)
     except FileNotFoundError:
         pass
-    time.sleep(0.05)
+    time.sleep(0.2)
 """
 
 
 def test_another_process_reads_while_it_grows(path, small):
     """It sees whole rows only, and more of them as the run goes on."""
     reader = None
-    steps, marks = 1000, []
+    steps, marks = 500, []
 
     def tell(progress):
         nonlocal reader
-        if reader is None and progress.done >= 100:
+        if reader is None and progress.done >= 50:
             reader = subprocess.Popen([sys.executable, "-c", READER, str(path), str(steps + 1)],
                                       stdout=subprocess.PIPE, text=True)  # fmt: skip
-        if progress.done >= 200 * (len(marks) + 1) and len(marks) < 3:
+        if progress.done >= 100 * (len(marks) + 1) and len(marks) < 3:
             marks.append(int(reader.stdout.readline()))
 
     ph.integrate(top(), "trapm", step=0.01, steps=steps, **START, store=path, progress=tell)
     marks += map(int, reader.stdout.read().split())
     reader.stdout.close()
-    assert reader.wait(timeout=90) == 0 and marks[0] < 500 and marks[-1] == steps + 1 and len(marks) > 3
+    assert reader.wait(timeout=90) == 0 and marks[0] < 250 and marks[-1] == steps + 1 and len(marks) > 3
 
 
 MEMORY = """
 import sys, polhode as ph
 top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
-for steps, name in ((1000, "warm"), (int(sys.argv[2]), "run")):
+for steps in (1000, *map(int, sys.argv[2:])):
     ds = ph.integrate(top, "trapm", step=1e-4, steps=steps, attitude=(0.8, 0.6, 0, 0), angular_velocity=(0.3, -0.2, 4),
-                      store=f"{sys.argv[1]}/{name}.zarr")
-rows, middle = ds.sizes["time"], float(ds.energy.sel(time=5e-5 * steps, method="nearest"))
-used = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
-print(rows, float(used[0]) / 1e3)
+                      store=f"{sys.argv[1]}/{steps}.zarr")
+    rows, middle = ds.sizes["time"], float(ds.energy.sel(time=5e-5 * steps, method="nearest"))
+    used = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
+    print(rows, float(used[0]) / 1e3)
 """
 
 
-def memory_of(folder, steps):
-    """Largest memory in MB of a process that takes so many steps, all of them recorded."""
-    done = subprocess.run(
-        [sys.executable, "-c", MEMORY, folder, str(steps)], capture_output=True, text=True, check=True
-    )
-    rows, used = done.stdout.split()
-    assert int(rows) == steps + 1
-    return float(used)
+def memory_of(folder, *steps):
+    """Largest memory in MB of a process until it has taken so many steps, and so many, all of them recorded."""
+    words = [sys.executable, "-c", MEMORY, folder, *map(str, steps)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    told = [line.split() for line in done.stdout.splitlines()]
+    assert [int(rows) for rows, _ in told] == [1001, *(n + 1 for n in steps)]
+    return [float(used) for _, used in told[1:]]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_does_not_grow_with_the_rows(tmp_path):
-    few, many = memory_of(tmp_path / "few", 100_000), memory_of(tmp_path / "many", 400_000)
-    assert many < 300.0 and many < few + 15.0  # in memory the rows alone would take 80 MB more
+    few, many = memory_of(tmp_path, 30_000, 230_000)
+    assert many < 300.0 and many < few + 15.0  # in memory the rows alone would take 50 MB more
 
 
 @pytest.mark.full
@@ -286,5 +285,5 @@ def test_memory_of_very_long_runs(tmp_path, rows):
 
     if shutil.disk_usage(tmp_path).free < 250 * rows:
         pytest.skip("not enough room on the disk")
-    assert memory_of(tmp_path, rows) < 300.0
+    assert memory_of(tmp_path, rows)[0] < 300.0
     shutil.rmtree(tmp_path)
