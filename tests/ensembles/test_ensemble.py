@@ -103,7 +103,11 @@ def assert_same(member, one):
     assert np.array_equal(member.time.values, one.time.values)
 
 
-@each("name", CASES)
+LONG = {"centre", "gauss", "vectors", "user, turned", "potential", "craft"}
+"""Kernels of their own, of kinds that others of these cases have."""
+
+
+@each("name", [pytest.param(name, marks=[pytest.mark.full] * (name in LONG)) for name in CASES])
 @pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
 def test_a_member_is_the_run_it_would_be_alone(name):
     system, method, values, words = CASES[name]

@@ -187,10 +187,10 @@ def with_motors():
 def test_wheels_go_on_between_data(free):
     """Motors accelerate them all the time; a filter that began with their first speeds would be lost."""
     rng, rate = np.random.default_rng(1), np.array([1e-2, -2e-2, 1e-2])
-    ds = ph.integrate(with_motors(), "s4_6", step=1.0, t_end=400.0, every=10, angular_velocity=rate)
+    ds = ph.integrate(with_motors(), "mkrk:cv8", step=1.0, t_end=400.0, every=10, angular_velocity=rate)
     w = ds.angular_velocity.values + 1e-4 * rng.standard_normal((41, 3))
     prior = {"attitude": 1e-3, "angular_velocity": 1e-3} | ({"inertia": 0.1} if free else {})
-    found = ph.estimation.kalman(with_motors(), {"gyro": (ds.time.values, w)}, "s4_6", step=1.0, noise=1e-4,
+    found = ph.estimation.kalman(with_motors(), {"gyro": (ds.time.values, w)}, "mkrk:cv8", step=1.0, noise=1e-4,
                                  angular_velocity=rate, prior=prior, free=free or [])  # fmt: skip
     assert np.abs(found.angular_velocity.values - ds.angular_velocity.values).max() < 3e-4
     assert 2.0 < float(found.innovation_squared.mean()) < 4.0
@@ -203,8 +203,8 @@ def test_states_of_the_users_go_on_between_data():
     def body():
         return ph.rigid_body((1.0, 2.0, 2.5), torque=torque, states={"integral": 3})
 
-    ds = ph.integrate(body(), "s4_6", step=0.1, t_end=20.0, every=10, angular_velocity=SPIN)
-    found = ph.estimation.kalman(body(), {"gyro": (ds.time.values, ds.angular_velocity.values)}, "s4_6", step=0.1,
+    ds = ph.integrate(body(), "mkrk:cv8", step=0.1, t_end=20.0, every=10, angular_velocity=SPIN)
+    found = ph.estimation.kalman(body(), {"gyro": (ds.time.values, ds.angular_velocity.values)}, "mkrk:cv8", step=0.1,
                                  noise=1e-4, angular_velocity=SPIN,
                                  prior={"attitude": 1e-3, "angular_velocity": 1e-3})  # fmt: skip
     assert np.abs(found.angular_velocity.values - ds.angular_velocity.values).max() < 1e-8
