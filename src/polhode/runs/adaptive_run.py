@@ -45,7 +45,7 @@ class AdaptiveRun(Run):
                 raise ValueError(f"a count of {controller_state[slot]:g}")
 
     @property
-    def marched(self) -> tuple[Any, ...]:
+    def marched(self) -> tuple[Array, ...]:
         return *super().marched, self.integrator.controller_state
 
     @property

@@ -191,7 +191,7 @@ class EventDetection:
                              time=t)  # fmt: skip
         return Found(t, impulse.kind, y.copy(), before, work)
 
-    def act(self, k: int, t: float, y: Array, part: Callable[[float, Any, float], Any]) -> None:
+    def act(self, k: int, t: float, y: Array, part: Callable[[float, Array, float], Array]) -> None:
         """What happens at event k, which is met at time t, to the state there, in place; ``part`` as in ``passed``."""
         if self.watches[k].acts is None or not self._name(k, self.sides[k]):
             return
@@ -284,8 +284,8 @@ class EventDetection:
         return [int(k) for k in np.flatnonzero(left | ((np.abs(s) == 1.0) & (values * s < 0.0)))]
 
     def passed(
-        self, a: float, ya: Array, b: float, yb: Array, part: Callable[[float, Any, float], Any]
-    ) -> tuple[float, Any] | None:
+        self, a: float, ya: Array, b: float, yb: Array, part: Callable[[float, Array, float], Array]
+    ) -> tuple[float, Array] | None:
         """Look for events in a step from (a, ya) to (b, yb) and tell them in their order."""
         values = self.evaluate(b, yb)
         edges = [watch.cuts and watch.acts is None for watch in self.watches]
@@ -302,7 +302,7 @@ class EventDetection:
         return None
 
     def locate(
-        self, k: int, a: float, ya: Array, b: float, yb: Array, fb: float, part: Callable[[float, Any, float], Any]
+        self, k: int, a: float, ya: Array, b: float, yb: Array, fb: float, part: Callable[[float, Array, float], Array]
     ) -> tuple[float, Array]:
         """Time and state of the zero of event k in a step, to round-off."""
         fa, soon = float(self.evaluate(a, ya)[k]), a + SOON * (self.final - self.t0)
@@ -326,7 +326,7 @@ class EventDetection:
         """What a side step may change, for ``put_back``."""
         return self.sides.copy(), self.integrator.parameters.copy(), len(self.found), len(self.crossings)
 
-    def put_back(self, kept: tuple[Any, ...]) -> None:
+    def put_back(self, kept: tuple[Array, Array, int, int]) -> None:
         """Undo what was done since ``kept``."""
         self.sides[:], self.integrator.parameters[:] = kept[0], kept[1]
         del self.found[kept[2] :]

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from polhode.arguments import ArrayLike, room_for
+from polhode.arguments import Array, ArrayLike, room_for
 from polhode.display import Display, Progress, teller
 from polhode.errors import (
     CoarseStepWarning,
@@ -299,7 +299,7 @@ def taken(request: Request) -> tuple[Run, Record]:
     return run, record
 
 
-def differentiated(request: Request, by_start: bool) -> tuple[Columns, Any, list[tuple[range, Any, Any]]]:
+def differentiated(request: Request, by_start: bool) -> tuple[Columns, Array, list[tuple[range, Array, Array]]]:
     """Columns of a run, the times of its rows, and all that ``Transition.carried`` has of them."""
     transition = Transition(request, by_start)
     times, run, n, every = request.samples, None, request.total or 0, request.recording.every

@@ -32,7 +32,7 @@ MOST_MEMORY = 1024
 """Most numbers behind the parameters that are written anew for each run."""
 MOST_TRIED = 1024
 """Most steps that are tried by a tolerance in one call."""
-Answer = tuple[Any, Any, System | Callable[[], System]]
+Answer = tuple[Array, Array, System | Callable[[], System]]
 
 
 class Repeated:
@@ -132,7 +132,7 @@ class Repeated:
                 integrator.bodies[:], integrator.frames[:] = self.system.bodies, np.ravel(self.system.frames)
         return None if found is None else (*found, made)
 
-    def rows_of(self) -> tuple[Any, Any] | None:
+    def rows_of(self) -> tuple[Array, Array] | None:
         """Times and states of the run from the state in the arrays; None where a step fails."""
         integrator = self.integrator
         states = np.empty((1 + self.rows + self.over, self.begun.size))
@@ -213,7 +213,7 @@ class RepeatedByTolerance(Repeated):
         self.states, self.counts = np.empty((rows, self.begun.size)), np.zeros(rows, dtype=np.int64)
         self.none = np.empty(0)
 
-    def rows_of(self) -> tuple[Any, Any] | None:
+    def rows_of(self) -> tuple[Array, Array] | None:
         """Times and states of the run from the state in the arrays; None where a step fails, or more are needed."""
         integrator = self.integrator
         controller_state, begun = integrator.controller_state, integrator.y.copy()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import acos, acosh, floor, inf, log10, pi, sin, sinh, sqrt
-from typing import Any
 
 import numpy as np
 
@@ -125,7 +124,7 @@ def coarse_orbit(run: Run) -> str:
 
 
 # ------------------------------------------------------------------ loads
-def _changes(run: Run, starts: Sequence[tuple[float, Any, float, Any]], speed: float) -> list[float]:
+def _changes(run: Run, starts: Sequence[tuple[float, Array, float, Array | None]], speed: float) -> list[float]:
     """How much the loads change in a step of the method from each of some states, given as (t, y, h) with the state
     after the step or None: what that makes of the turn of a body in the step, in rad, or of its way at its or the usual
     speed, relative to it; of several bodies the root mean square."""
@@ -181,7 +180,7 @@ def coarse_loads(run: Run, times: Array, states: Array) -> str:
         steady = not (system.switches or system.impulses or system.watched or run.cuts)  # the same loads all the time
         asked = run.request
         each = type(run) is Run and asked.recording.every == 1 and asked.samples is None and not asked.events
-        starts, changes = list[tuple[float, Any, float, Any]](), list[float]()
+        starts, changes = list[tuple[float, Array, float, Array | None]](), list[float]()
         for k in sorted({k * (n - 2) // max(1, many - 1) for k in range(many)}):
             t, y = float(times[k]), states[k]
             h = run.h if steady else run.set_at(t)
@@ -191,7 +190,7 @@ def coarse_loads(run: Run, times: Array, states: Array) -> str:
         changes = changes or _changes(run, starts, speed)
         worst, found = max(
             ((change, start) for change, start in zip(changes, starts, strict=True) if change == change),
-            key=lambda one: one[0], default=(0.0, (0.0, None, 0.0, None)),
+            key=lambda one: one[0], default=(0.0, (0.0, states[0], 0.0, None)),
         )  # fmt: skip
         if not worst > COARSE * order:
             return ""

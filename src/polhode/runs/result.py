@@ -52,10 +52,10 @@ def finish(
     energies, made, balance = None, None, None
     if potential is not None:
         energies, problem = potential_energies(run, potential, times, states)
-        if len(energies) < len(times):
+        if (k := len(energies)) < len(times):
             # A run that had failed before tells of that.
             error = error or problem
-            times, states, iterations, sizes = (a[: len(energies)] for a in (times, states, iterations, sizes))
+            times, states, iterations, sizes = times[:k], states[:k], iterations[:k], sizes[:k]
     warned = error is None and run.guard
     if run.judged and len(times):
         made = of_bodies(states, Constants.alone(*run.system.for_kernels))
@@ -63,7 +63,7 @@ def finish(
         k = int(first_beyond(balance))
         if 0 < k < len(times) and (error is None or isinstance(error, NotFinite)):
             error = blown_up(times[k], times[k - 1], run.number(times[k]), run.chosen.label, run.finer, run.system)
-            times, states, iterations, sizes = (a[:k] for a in (times, states, iterations, sizes))
+            times, states, iterations, sizes = times[:k], states[:k], iterations[:k], sizes[:k]
             energies, made, balance = None if energies is None else energies[:k], None, None
         elif warned:
             worst = large_ratio(error_sizes(balance).max(), [one[-1] for one in balance.largest])

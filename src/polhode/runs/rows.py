@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from polhode.arguments import Array, Indices, memory
@@ -59,7 +57,7 @@ class Record:
         """Time of the last row."""
         return self.times[self.held - 1]
 
-    def between(self, first: int, end: int) -> tuple[Any, Any, Any, Any]:
+    def between(self, first: int, end: int) -> tuple[Array, Array, Indices, Array]:
         """Rows by their numbers: times, states, iterations, sizes of steps."""
         if first < self.first:
             raise ValueError(f"row {first} has left the memory, which begins with row {self.first}")

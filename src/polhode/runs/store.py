@@ -86,7 +86,7 @@ ABOUT = (
 
 
 # ------------------------------------------------------------------ the disk
-def _feed(digest: Any, rows: Array) -> None:
+def _feed(digest: Any, rows: np.ndarray[Any, Any]) -> None:
     digest.update(np.ascontiguousarray(rows).ravel().data)
 
 
@@ -615,7 +615,7 @@ class LiveStore:
             chunk = group[name].chunks[0]
             self.unfinished[name] = chunk, group[name][self.rows // chunk * chunk : self.rows], False
 
-    def _write(self, name: str, rows: Array) -> None:
+    def _write(self, name: str, rows: np.ndarray[Any, Any]) -> None:
         """Write rows behind those of an array; those of its last, unfinished chunk are kept in memory."""
         chunk, before, _ = self.unfinished[name]
         first = self.flushed // chunk

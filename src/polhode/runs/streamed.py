@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import Array
+from polhode.arguments import Array, Indices
 from polhode.errors import CoarseStepWarning, EnergyWarning, Interrupted, NotFinite, PolhodeError, warn
 from polhode.lazy_packages import xr
 from polhode.runs import energy_guard
@@ -59,11 +59,12 @@ class Streamed:
                 self._add(*(a[begin : begin + most] for a in rows), judge=judge)  # type: ignore[misc]
         self.taken += len(states)
 
-    def _add(self, times: Array, states: Array, iterations: Any, sizes: Array, judge: bool) -> None:
+    def _add(self, times: Array, states: Array, iterations: Indices, sizes: Array, judge: bool) -> None:
         run, energies = self.run, None
         if self.potential is not None:
             energies, self.failed = potential_energies(run, self.potential, times, states)
-            times, states, iterations, sizes = (a[: len(energies)] for a in (times, states, iterations, sizes))
+            k = len(energies)
+            times, states, iterations, sizes = times[:k], states[:k], iterations[:k], sizes[:k]
         if not len(times):
             return
         kept = np.zeros(len(times)) if energies is None else energies

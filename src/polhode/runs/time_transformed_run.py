@@ -131,7 +131,7 @@ class TimeTransformedRun(Run):
             between_slices()
             self.adjust(elapsed)
 
-    def aside(self, target: float) -> tuple[Any, int]:
+    def aside(self, target: float) -> tuple[Array, int]:
         """State at a time that the step taken last reached or passed, and the iterations of the step that ends there.
 
         The size of that step is left in ``taken``."""
