@@ -78,10 +78,9 @@ class Varied:
                 isinstance(value, Distribution | Mapping) for value in given.values())):  # fmt: skip
             given = drawn_members(given)
         if not isinstance(given, Mapping):
-            raise InvalidInput(
-                "members must be arrays by name, what polhode.ensembles.sampling.members draws, a table (a file "
-                f"that ends in .csv, a DataFrame, a Dataset), or a whole number of members, not {shown(given)}"
-            )
+            raise InvalidInput("members must be arrays by name, what polhode.ensembles.sampling.members draws, a "
+                               "table (a file that ends in .csv, a DataFrame, a Dataset), or a whole number of "
+                               f"members, not {shown(given)}")  # fmt: skip
         found = {name: _one_each(value, name) for name, value in mapping(given, "members").items()}
         if not found:
             raise InvalidInput("members is empty; give arrays by name, or how many members there are")
@@ -89,10 +88,8 @@ class Varied:
         first = next(iter(lengths))
         for name, length in lengths.items():
             if length != lengths[first]:
-                raise InvalidInput(
-                    f"members has {lengths[first]} values of {first} but {length} of {name}; give one of each for "
-                    "every member"
-                )
+                raise InvalidInput(f"members has {lengths[first]} values of {first} but {length} of {name}; give one "
+                                   "of each for every member")  # fmt: skip
         return cls(lengths[first], found, given.record() if isinstance(given, Members) else None)
 
     def at(self, k: int, names: Iterable[str]) -> dict[str, Any]:

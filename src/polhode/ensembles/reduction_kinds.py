@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.arguments import Array, function, text
+from polhode.arguments import Array, Indices, function, text
 from polhode.ensembles import moments
 from polhode.ensembles.tables import MEMBER
 from polhode.errors import InvalidInput, PolhodeError, UserFunctionError, shown, unknown_name
@@ -237,7 +237,12 @@ class Moments(Reduction):
 OF_MEMBERS = {"meaning": "number of the member, -1 for none"}
 
 
-def extremes_of(first: int, values: Array) -> list[tuple[Array, Array]]:
+Worst = list[tuple[Array, Array]]
+Crossed = tuple[Indices, Indices, moments.Moments]
+Happened = tuple[float, float, moments.Moments, moments.Moments, Worst]
+
+
+def extremes_of(first: int, values: Array) -> Worst:
     """Smallest and largest of values (members, ...), and the numbers of their members, the lowest of several."""
     found = []
     for worst, pick in ((np.inf, np.argmin), (-np.inf, np.argmax)):
@@ -248,7 +253,7 @@ def extremes_of(first: int, values: Array) -> list[tuple[Array, Array]]:
     return found
 
 
-def extremes_merged(a: list[tuple[Array, Array]], b: list[tuple[Array, Array]]) -> list[tuple[Array, Array]]:
+def extremes_merged(a: Worst, b: Worst) -> Worst:
     found = []
     for (mine, whose), (other, others), better in zip(a, b, (np.less, np.greater), strict=True):
         won = better(other, mine)
@@ -261,13 +266,13 @@ class Extremes(Reduction):
 
     kind = "extremes"
 
-    def summary(self, first: int, values: Sequence[Array], block: object) -> Any:
+    def summary(self, first: int, values: Sequence[Array], block: object) -> Worst:
         return extremes_of(first, values[0])
 
-    def merge(self, a: Any, b: Any) -> Any:
+    def merge(self, a: Worst, b: Worst) -> Worst:
         return extremes_merged(a, b)
 
-    def result(self, summary: Any, shapes: Sequence[Shape]) -> Variables:
+    def result(self, summary: Worst, shapes: Sequence[Shape]) -> Variables:
         dims, found = shapes[0].dims, Variables()
         for word, (values, whose) in zip(("min", "max"), summary, strict=True):
             found[f"{self.name}_{word}"] = dims, np.where(whose < 0, np.nan, values), shapes[0].attrs
@@ -314,7 +319,7 @@ class Crossings(Reduction):
         if shapes[0].dims[:1] != (TIME,):
             raise InvalidInput(f"{self.name} does not depend on time and crosses no level")
 
-    def summary(self, first: int, values: Sequence[Array], block: object) -> Any:
+    def summary(self, first: int, values: Sequence[Array], block: object) -> Crossed:
         x, times = values[0] - self.options["level"], values[1][0].reshape(-1, *[1] * (values[0].ndim - 2))
         rising, falling = DIRECTIONS[self.options["direction"]]
         before, after = x[:, :-1], x[:, 1:]
@@ -333,10 +338,10 @@ class Crossings(Reduction):
         first_time = np.where(np.isfinite(first_time), first_time, np.nan)
         return counts, had, moments.of_batch(first_time, False)
 
-    def merge(self, a: Any, b: Any) -> Any:
+    def merge(self, a: Crossed, b: Crossed) -> Crossed:
         return a[0] + b[0], a[1] + b[1], moments.merged(a[2], b[2], False)
 
-    def result(self, summary: Any, shapes: Sequence[Shape]) -> Variables:
+    def result(self, summary: Crossed, shapes: Sequence[Shape]) -> Variables:
         counts, had, times = summary
         dims, late = shapes[0].dims, shapes[0].dims[1:]
         unit = {"units": str(shapes[1].attrs["units"])} if "units" in shapes[1].attrs else {}
@@ -382,24 +387,23 @@ class Events(Reduction):
     def record(self) -> dict[str, Any]:
         return {self.kind: self.name}
 
-    def summary(self, first: int, values: Sequence[Array], block: object) -> Any:
+    def summary(self, first: int, values: Sequence[Array], block: object) -> Happened:
         many, begun = values
-        parts = [moments.of_batch(part, False) for part in (many, begun)]
-        return many.sum(), (many > 0.0).sum(), *parts, extremes_of(first, begun)
+        counts, times = (moments.of_batch(part, False) for part in values)
+        return many.sum(), (many > 0.0).sum(), counts, times, extremes_of(first, begun)
 
-    def merge(self, a: Any, b: Any) -> Any:
-        parts = (moments.merged(a[k], b[k], False) for k in (2, 3))
-        return a[0] + b[0], a[1] + b[1], *parts, extremes_merged(a[4], b[4])
+    def merge(self, a: Happened, b: Happened) -> Happened:
+        counts, times = moments.merged(a[2], b[2], False), moments.merged(a[3], b[3], False)
+        return a[0] + b[0], a[1] + b[1], counts, times, extremes_merged(a[4], b[4])
 
-    def result(self, summary: Any, shapes: Sequence[Shape]) -> Variables:
+    def result(self, summary: Happened, shapes: Sequence[Shape]) -> Variables:
         total, members, many, begun, extremes = summary
         attrs = shapes[1].attrs
         found: Variables = {
             f"{self.name}_events": ((), int(total), {"meaning": "events of all members"}),
             f"{self.name}_members": ((), int(members), {"meaning": "members with at least one such event"}),
         }
-        units: dict[str, Any]
-        for word, of, units in (("events", many, {}), ("first_time", begun, attrs)):
+        for word, of, units in (("events", many, dict[str, Any]()), ("first_time", begun, attrs)):
             found[f"{self.name}_{word}_mean"] = (), of.mean if of.n > 0 else np.nan, units
             found[f"{self.name}_{word}_std"] = (), _deviation(of), units
         for word, (value, whose) in zip(("min", "max"), extremes, strict=True):
@@ -425,11 +429,11 @@ class User(Reduction):
         added = self._call("add", state, block())
         return state if added is None else added
 
-    def merge(self, a: Any, b: Any) -> Any:
+    def merge(self, a: object, b: object) -> object:
         joined = self._call("merge", a, b)
         return a if joined is None else joined
 
-    def result(self, summary: Any, shapes: object) -> Variables:
+    def result(self, summary: object, shapes: object) -> Variables:
         given = self._call("result", summary)
         found: Variables = {}
         for word, value in given.items() if isinstance(given, Mapping) else [("", given)]:

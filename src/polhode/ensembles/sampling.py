@@ -568,9 +568,8 @@ def members(varied: Any, count: int | None = None, *, design: str = "random", se
     lengths = {name: len(what) for name, what in read.items() if not isinstance(what, Distribution)}
     number_of = None if count is None else whole(count, "count", 1)
     if number_of is None and not lengths:
-        raise InvalidInput(
-            "count is missing; say how many members to draw: polhode.ensembles.sampling.members(varied, count)"
-        )
+        raise InvalidInput("count is missing; say how many members to draw: "
+                           "polhode.ensembles.sampling.members(varied, count)")  # fmt: skip
     first = next(iter(lengths), "count")
     total = lengths[first] if number_of is None else number_of
     for name, length in lengths.items():
