@@ -137,8 +137,8 @@ def _trial_system(
 
 
 def trial_problem(
-    *loads: str, turns: bool = True, moves: bool = False, bodies: int = 1, frame: Any = (1.0, 0.0, 0.0, 0.0),
-    attracted: bool = False,
+    *loads: str, turns: bool = True, moves: bool = False, bodies: int = 1,
+    frame: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0), attracted: bool = False,
 ) -> tuple[System, Any]:  # fmt: skip
     """The trial problem with these load terms, and its initial state.
 
