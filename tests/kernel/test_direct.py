@@ -165,6 +165,13 @@ def functions(x, y, k):
     )  # fmt: skip
 
 
+def table_with_signs(x, y, k):
+    weights, total = (+2.0, -1.0, +0.5), 0.0
+    for n in range(3):
+        total += weights[n] * x
+    return total
+
+
 def not_numbers(x, y, k):
     a = nan if k == 0 else x
     return 1.0 * (not a < 1.0) + 2.0 * (a != a) + max(a, 1.0) + min(2.0, a)
@@ -180,7 +187,7 @@ def small_arrays(x, y, k):
 
 COMPARED = (
     arithmetic, whole_numbers, division_of_numbers, comparisons, conditions, widening, unrelated_uses, loops,
-    helpers, functions, not_numbers,
+    helpers, functions, table_with_signs, not_numbers,
 )  # fmt: skip
 CONSTRUCTS = (*COMPARED, tuples, small_arrays)
 """Numba has no index of a tuple of two types, and adds the products of ``@`` in another order."""

@@ -30,8 +30,9 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 import numba
-from numba.core import event
+from numba.core import base, event
 from numba.core.caching import _Cache
+from numba.core.codegen import Codegen
 from numba.core.compiler import CompileResult
 from numba.core.runtime import _nrt_python, rtsys
 from numba.core.serialize import dumps
@@ -180,7 +181,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         except reach.Unknown:
             return None
 
-    def _place(self, signature: Any, codegen: Any) -> tuple[Path, bytes] | None:
+    def _place(self, signature: object, codegen: Codegen) -> tuple[Path, bytes] | None:
         """The file of a kernel, and the digest of all that it is compiled from; None where it is not cached."""
         if self.reached is None:
             return None
@@ -190,12 +191,12 @@ class KernelCache(_Cache):  # type: ignore[misc]
         label = re.sub(r"\W", "_", self.function.__qualname__)[:100]
         return cache_folder() / f"{label}-{key.hexdigest()[:24]}.kernel", key.digest()
 
-    def alone(self, signature: Any, target_context: Any) -> contextlib.AbstractContextManager[None]:
+    def alone(self, signature: object, target_context: base.BaseContext) -> contextlib.AbstractContextManager[None]:
         """A block in which other processes wait before they compile the same kernel."""
         entry_path = self._place(signature, target_context.codegen())
         return contextlib.nullcontext() if entry_path is None else alone(entry_path[0])
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: object, target_context: base.BaseContext) -> CompileResult | None:
         """The compiled function, or None where it has no intact file owned by the user."""
         entry_path = self._place(sig, target_context.codegen())
         content = None if entry_path is None else opened(*entry_path)
@@ -210,7 +211,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         name_memory_functions()
         return CompileResult._rebuild(target_context, *pickle.loads(content))
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: object, data: CompileResult) -> None:
         """Save a compiled function; a file that cannot be written is skipped."""
         entry_path = self._place(sig, data.codegen)
         if (
@@ -227,7 +228,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
 _objects: dict[str, tuple[Any, Any]] = {}
 
 
-def loaded_object(name: str, codegen: Any) -> tuple[Any, Any] | None:
+def loaded_object(name: str, codegen: Codegen) -> tuple[Any, Any] | None:
     """The library with a function that kernels call by this name, and what was saved with it; None where it is neither
     in this process nor has a file."""
     if name not in _objects:
@@ -241,7 +242,7 @@ def loaded_object(name: str, codegen: Any) -> tuple[Any, Any] | None:
     return _objects[name]
 
 
-def object_made(name: str, codegen: Any, make: Callable[[], tuple[Any, Any]]) -> Any:
+def object_made(name: str, codegen: Codegen, make: Callable[[], tuple[Any, Any]]) -> Any:
     """What is known of the function of this name, which ``make() -> (library, what is known)`` compiles where it is
     neither in this process nor has a file."""
     with alone(cache_folder() / f"{name}.kernel"):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 import functools
 import math
-from collections.abc import Callable
-from types import FunctionType
+from collections.abc import Callable, Sequence
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -89,7 +89,7 @@ class Written:
 
     __slots__ = ("calls", "fails", "function", "masked", "result", "size")
 
-    def __init__(self, function: Any, result: Value, fails: bool, calls: Any = (), size: int = 0) -> None:
+    def __init__(self, function: ir.Function, result: Value, fails: bool, calls: Any = (), size: int = 0) -> None:
         self.function, self.result, self.fails, self.masked = function, result, fails, False
         self.calls, self.size = calls, size
 
@@ -97,13 +97,13 @@ class Written:
 class Calls(Arithmetic):
     """The part of a writer that calls other functions and reads and writes memory."""
 
-    called: list[Any]
-    code: Any
-    entry: Any
-    failure: Any
-    failures: list[tuple[Any, Any]]
+    called: list[ir.Function]
+    code: CodeType
+    entry: ir.Block
+    failure: ir.Value
+    failures: list[tuple[ir.Block, ir.Value]]
     notes: Any
-    options: Any
+    options: Options
     unit: Any
 
     def value(self, e: ast.expr) -> Value:
@@ -119,7 +119,7 @@ class Calls(Arithmetic):
         raise NotImplementedError
 
     # -------------------------------------------------------------- memory
-    def index(self, value: Value, length: Any = None) -> Any:
+    def index(self, value: Value, length: ir.Value = None) -> ir.Value:
         """An integer index; negative ones count from the end where a length is given."""
         settled_index = settled(value)
         if not isinstance(settled_index, Scalar) or settled_index.kind not in (INT, BOOL):
@@ -132,7 +132,7 @@ class Calls(Arithmetic):
         builder = self.builder
         return builder.select(builder.icmp_signed("<", k, Constant(I, 0)), builder.add(k, length), k)
 
-    def checked_index(self, k: Any, length: Any) -> Any:
+    def checked_index(self, k: ir.Value, length: ir.Value) -> ir.Value:
         """An index; in a user's function one that is outside ends the call with an IndexError."""
         known = isinstance(k, Constant) and isinstance(length, Constant) and 0 <= k.constant < length.constant
         if known or not self.options.checked:
@@ -163,11 +163,11 @@ class Calls(Arithmetic):
         found = self.element(owner, where)
         return None if found is None else self.loaded(*found)
 
-    def loaded(self, slot: object, kind: types.Type) -> Scalar:
+    def loaded(self, slot: ir.Value, kind: types.Type) -> Scalar:
         """The number at an address."""
         return Scalar(kind, self.builder.load(slot))
 
-    def put(self, value: Value, slot: object, kind: types.Type) -> None:
+    def put(self, value: Value, slot: ir.Value, kind: types.Type) -> None:
         """Write a number to an address."""
         self.builder.store(self.cast(value, kind), slot)
 
@@ -181,7 +181,7 @@ class Calls(Arithmetic):
                 return builder.gep(owner.data, [self.offset(owner, indices)]), owner.dtype
         return None
 
-    def offset(self, owner: View, indices: Any) -> Any:
+    def offset(self, owner: View, indices: Sequence[Value]) -> ir.Value:
         """How many numbers into an array the element, or the part, with these first indices is."""
         builder = self.builder
         at = None
@@ -224,22 +224,21 @@ class Calls(Arithmetic):
         n = len(owner.parts)
         k = self.checked_index(self.index(where, Constant(I, n)), Constant(I, n))
         parts = [settled(part) for part in owner.parts]
-        if n and all(isinstance(part, Scalar) and isinstance(part.v, Constant) for part in parts):
-            like = parts[0]
-            for part in parts:
-                like = self.common(like, part)
+        constants = [part.v for part in parts if isinstance(part, Scalar) and isinstance(part.v, Constant)]
+        if n and len(constants) == n:
+            like = functools.reduce(self.common, parts)
             if isinstance(like, Scalar) and like.kind in (FLOAT, INT):
-                return self.constant(owner.parts, like, k)
+                return self.constant(constants, like, k)
         found = parts[0]
         for i in range(1, n):
             same = self.builder.icmp_signed("==", k, Constant(I, i))
             found = self.chosen(same, parts[i], found)
         return found
 
-    def constant(self, parts: Any, like: Scalar, k: Any) -> Value:
+    def constant(self, parts: list[Constant], like: Scalar, k: ir.Value) -> Value:
         """Entry k of a table of constants."""
         kind = F if like.kind == FLOAT else I
-        numbers = [(float if kind is F else int)(part.it) for part in parts]
+        numbers = [(float if kind is F else int)(part.constant) for part in parts]
         whole = Constant(ir.ArrayType(kind, len(parts)), [Constant(kind, x) for x in numbers])
         constants = cgutils.global_constant(self.unit.module, "constants", whole)
         slot = self.builder.gep(constants, [Constant(I, 0), k])
@@ -287,7 +286,7 @@ class Calls(Arithmetic):
             raise Unsupported("a call of something else than a function")
         return self.call(callee.it, arguments, named)
 
-    def call(self, it: object, arguments: list[Value], named: dict[str, Value]) -> Value:
+    def call(self, it: Callable[..., Any], arguments: list[Value], named: dict[str, Value]) -> Value:
         """Call something known."""
         if hasattr(it, "py_func"):
             return self.helper(it, arguments, named)
@@ -301,7 +300,7 @@ class Calls(Arithmetic):
             return self.written_by_hand(simd.IN_KERNELS[it], arguments)
         return self.function_of_numbers(it, arguments)
 
-    def function_of_numbers(self, it: Any, x: list[Value]) -> Value:
+    def function_of_numbers(self, it: Callable[..., Any], x: list[Value]) -> Value:
         builder = self.builder
         if it in (min, max):
             parts = opened(x[0])
@@ -376,7 +375,7 @@ class Calls(Arithmetic):
             return a if test else b
         return self.chosen(test, self.number(a), self.number(b))
 
-    def function_of_rows(self, it: object, x: list[Value]) -> Value:
+    def function_of_rows(self, it: Callable[..., Any], x: list[Value]) -> Value:
         """Functions of numpy on small arrays."""
         if it is np.cross and len(x) == 2:
             (a, b, c), (d, e, f) = (self.row(v).parts for v in x)
@@ -415,7 +414,7 @@ class Calls(Arithmetic):
         given = [settled(a) for a in _ordered(names, defaults, arguments, named)]
         return self.call_function(function, Options(it.targetoptions), given)
 
-    def call_function(self, function: Callable[..., Any], options: Options, given: list[Value]) -> Value:
+    def call_function(self, function: FunctionType, options: Options, given: list[Value]) -> Value:
         """Call a Python function, which is written for arguments of these shapes."""
         return self.call_written(self.unit.written(function, options, given), given)
 
@@ -430,7 +429,7 @@ class Calls(Arithmetic):
             self.stop_after(code)
         return value
 
-    def taken_apart(self, found: Any, written: Written) -> tuple[Value, Any]:
+    def taken_apart(self, found: ir.Value, written: Written) -> tuple[Value, ir.Value | None]:
         """The value that a call of a written function returned, and the code, if it may fail."""
         parts = [] if isinstance(found.type, ir.VoidType) else [found]
         if isinstance(found.type, ir.LiteralStructType) and len(leaves_of(written.result)) + written.fails > 1:
@@ -438,20 +437,20 @@ class Calls(Arithmetic):
         code = parts.pop(0) if written.fails else None
         return rebuilt(written.result, iter(parts)), code
 
-    def where_failures_go(self) -> Any:
+    def where_failures_go(self) -> ir.Value:
         """Where a function that fails describes the exception."""
         if not self.notes.fails:
             self.notes.fails = True
             raise Again(self.notes)
         return self.failure
 
-    def stop_after(self, code: object) -> None:
+    def stop_after(self, code: ir.Value) -> None:
         """Return the code of a function just called, where it reports a failure."""
         builder = self.builder
         tests = [builder.icmp_signed("!=", code, Constant(CODE, n)) for n in NO_ERROR]
         builder.position_at_end(self.stop_where(builder.and_(*tests), code))
 
-    def stop_where(self, test: object, code: object) -> Any:
+    def stop_where(self, test: ir.Value, code: ir.Value) -> ir.Block:
         """Return a code where a test holds, which it seldom does; what is written next is for that case, and what
         goes on is to be written to the block that is given back."""
         builder = self.builder
@@ -510,7 +509,7 @@ class Calls(Arithmetic):
         return NOTHING if signature.return_type == types.none else self.from_numba(made, signature.return_type)
 
     # -------------------------------------------------------------- numba's view of values
-    def kind(self, value: Value) -> Any:
+    def kind(self, value: Value) -> types.Type:
         """The numba type of a settled value."""
         if isinstance(value, Scalar):
             return value.kind
@@ -523,13 +522,13 @@ class Calls(Arithmetic):
             return types.none
         raise Unsupported("an object as an argument")
 
-    def as_numba(self, value: Value, kind: Any) -> Any:
+    def as_numba(self, value: Value, kind: types.Type) -> ir.Value:
         """A value as numba represents it."""
         value, context = settled(value), self.context
         if isinstance(value, View) and isinstance(kind, types.Array):
             array = context.make_array(kind)(context, self.builder)
             array.data, array.shape = value.data, cgutils.pack_array(self.builder, value.lengths, I)
-            size: Any = Constant(I, 8)
+            size: ir.Value = Constant(I, 8)
             steps: list[Any] = []
             for n in reversed(value.lengths):
                 steps.insert(0, size)
@@ -546,7 +545,7 @@ class Calls(Arithmetic):
             return value.v
         return self.cast(value, kind)
 
-    def from_numba(self, v: Any, kind: Any) -> Value:
+    def from_numba(self, v: ir.Value, kind: types.Type) -> Value:
         """A value from numba's representation."""
         if isinstance(kind, types.Array):
             if (not kind.is_c_contig and kind.ndim) or kind.dtype not in (types.float64, types.int64):

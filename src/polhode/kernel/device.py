@@ -16,6 +16,7 @@ import ctypes
 import math
 import re
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
@@ -37,7 +38,7 @@ from polhode.kernel.signatures import Workspace
 from polhode.kernel.source import Unsupported
 from polhode.kernel.step_size import CONTROLLERS
 from polhode.kernel.text import I32, Builder, Constant, F, I
-from polhode.kernel.values import FLOAT, INT, Scalar, Tup
+from polhode.kernel.values import FLOAT, INT, Scalar, Tup, Value
 
 TRIPLE = "nvptx64-nvidia-cuda"
 ARCHITECTURE = "sm_90"
@@ -79,7 +80,7 @@ adapted = jit.hole("adapted(...) -> status", "The loop of chosen steps.")
 controller_memory = jit.hole("controller_memory() -> pointer", "What an adaptive loop remembers.")
 
 
-def _local(kind: types.Type, size: int) -> Any:
+def _local(kind: types.Type, size: int) -> Callable[..., Any]:
     """The intrinsic for so many numbers of a thread's own."""
 
     @intrinsic
@@ -93,7 +94,7 @@ def _local(kind: types.Type, size: int) -> Any:
     return local
 
 
-def _fixed(values: Any) -> Any:
+def _fixed(values: np.ndarray) -> Callable[..., Any]:
     """The intrinsic for numbers that are part of the code."""
     values = np.ravel(values)
     kind = i8 if values.dtype.kind == "i" else f8
@@ -259,7 +260,7 @@ PLAIN = frozenset({"sqrt", "floor", "ceil", "trunc", "rint", "fabs", "copysign",
 class Writer(translate.Writer):
     """Writes one function for a device: what the C library and LLVM do elsewhere comes from ``library``."""
 
-    def library(self, name: str, *arguments: object) -> Any:
+    def library(self, name: str, *arguments: ir.Value) -> ir.Value:
         """A function of numbers by its name in C."""
         unit: Unit = self.unit
         if name in PLAIN:
@@ -271,16 +272,16 @@ class Writer(translate.Writer):
             raise Unsupported(f"a call of {name}, which devices lack")
         return super().extern(name, *arguments)
 
-    def extern(self, name: str, *arguments: object, pure: bool = True) -> Any:
+    def extern(self, name: str, *arguments: ir.Value, pure: bool = True) -> ir.Value:
         return self.library(name, *arguments)
 
-    def intrinsic(self, name: str, *arguments: object) -> Any:
+    def intrinsic(self, name: str, *arguments: ir.Value) -> ir.Value:
         return self.library(name.split(".")[1], *arguments)
 
-    def real_division(self, a: object, b: object, remainder: bool) -> Any:
+    def real_division(self, a: ir.Value, b: ir.Value, remainder: bool) -> ir.Value:
         raise Unsupported("a remainder of numbers")
 
-    def function_of_numbers(self, it: Any, x: Any) -> Any:
+    def function_of_numbers(self, it: Callable[..., Any], x: list[Value]) -> Value:
         if it is math.ldexp and len(x) == 2:
             return Scalar(FLOAT, self.scaled(self.cast(x[0], FLOAT), self.cast(x[1], INT)))
         if it is math.frexp and len(x) == 1:
@@ -288,11 +289,11 @@ class Writer(translate.Writer):
             return Tup([Scalar(FLOAT, part), Scalar(INT, exponent)])
         return super().function_of_numbers(it, x)
 
-    def parted(self, x: object) -> tuple[Any, Any]:
+    def parted(self, x: ir.Value) -> tuple[ir.Value, ir.Value]:
         """x as a number of [1/2, 1) and the exponent of 2, as ``math.frexp``."""
         b, zero = self.builder, Constant(I, 0)
 
-        def exponent_of(bits: object) -> Any:
+        def exponent_of(bits: ir.Value) -> ir.Value:
             return b.and_(b.lshr(bits, Constant(I, 52)), Constant(I, 0x7FF))
 
         bits = b.bitcast(x, I)
@@ -306,7 +307,7 @@ class Writer(translate.Writer):
         lost = b.select(small, Constant(I, 1022 + 54), Constant(I, 1022))
         return (b.select(plain, b.bitcast(half, F), x), b.select(plain, b.sub(exponent_of(bits), lost), zero))
 
-    def scaled(self, x: object, n: object) -> Any:
+    def scaled(self, x: ir.Value, n: ir.Value) -> ir.Value:
         """x times 2 to the power n, rounded once, as ``math.ldexp`` for what does not overflow."""
         b = self.builder
         for _ in range(2):  # beyond, the result is 0 or infinite anyway
@@ -324,7 +325,7 @@ class Unit(translate.Unit):
 
     stops = False
 
-    def __init__(self, context: Any, typing: Any, module: Any, target: Target, library: Library) -> None:
+    def __init__(self, context: Any, typing: Any, module: ir.Module, target: Target, library: Library) -> None:
         super().__init__(context, typing, module, Writer)
         self.target, self.library = target, library
 
@@ -342,7 +343,7 @@ class Target(NamedTuple):
         """Whether it is no processor such as this one."""
         return self.triple == TRIPLE
 
-    def machine(self) -> Any:
+    def machine(self) -> llvm.TargetMachine:
         """LLVM's target machine."""
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
@@ -372,14 +373,14 @@ class Loop(NamedTuple):
     converter: tuple[Callable[..., Any], Callable[..., Any]] | None
     loads: Callable[..., Any]  # the LOADS role, compiled or not
     N: int
-    blocks: Any  # blocks of bodies, as of ``Workspace``
+    blocks: np.ndarray  # blocks of bodies, as of ``Workspace``
     auxiliary: int  # number of auxiliary variables
     width: int  # lengths of the state, of ``load`` and of ``work``
     load: int
     work: int
-    coefficients: Any  # coefficients, int_coefficients, step_info: as of ``Workspace``
-    int_coefficients: Any
-    step_info: Any
+    coefficients: np.ndarray  # coefficients, int_coefficients, step_info: as of ``Workspace``
+    int_coefficients: np.ndarray
+    step_info: np.ndarray
     parameters: int  # numbers of parameters, and of memory of the roles behind them
     memory: int
     processed: bool = False  # whether the method works on states of its own, prepared before the first step
@@ -396,7 +397,7 @@ class Loop(NamedTuple):
         whole = self.parameters + self.memory
         return whole if self.memory or whole <= MOST_COPIED else 0
 
-    def template(self) -> Callable[..., Any]:
+    def template(self) -> FunctionType:
         """``march_member`` or ``adapt_member`` with all of this bound in."""
         workspace = jit.inlined(jit.bind(
             workspace_of_thread, S=self.auxiliary, loads=jit.helper(jit.python_of(self.loads)),
@@ -468,7 +469,7 @@ def _module_of(loop: Loop, target: Target, library: Library) -> str:
     written = unit.written(template, Options(jit.OPTIONS | {"forceinline": True}), values)
     taken = [*([Constant(unit.failure, None)] if written.fails else []), entry.args[0], *entry.args[1:]]
 
-    def member(number: object) -> None:
+    def member(number: ir.Value) -> None:
         at = len(taken) - len(entry.args)
         builder.call(written.function, [*taken[:at], number, *taken[at + 1 :]])
 
@@ -491,7 +492,7 @@ def _module_of(loop: Loop, target: Target, library: Library) -> str:
     return str(module)
 
 
-def _register(module: Any, builder: Any, name: str) -> Any:
+def _register(module: ir.Module, builder: Builder, name: str) -> ir.Value:
     """A number of the thread that runs, as 64 bits."""
     kind = ir.FunctionType(I32, ())
     function = cgutils.get_or_insert_function(module, kind, f"llvm.nvvm.read.ptx.sreg.{name}.x")
@@ -499,7 +500,7 @@ def _register(module: Any, builder: Any, name: str) -> Any:
 
 
 @global_compiler_lock
-def optimised(text: str, machine: Any, target: Target) -> Any:
+def optimised(text: str, machine: llvm.TargetMachine, target: Target) -> llvm.ModuleRef:
     """LLVM's module of a text, optimised as a whole; twice, since what the first pass unrolls the second promotes.
     Products are fused with sums (``fused``)."""
     module = llvm.parse_assembly(text)

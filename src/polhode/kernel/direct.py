@@ -12,18 +12,20 @@ import hashlib
 import itertools
 import os
 import sys
-from types import CodeType
+from collections.abc import Sequence
+from types import CodeType, FunctionType
 from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types
-from numba.core import config, typing
+from numba.core import base, config, typing
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult, compile_result
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import Environment
 from numba.core.funcdesc import PythonFunctionDescriptor
+from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 
 from polhode.kernel import calls, lane_memory, lane_mode, source, tangent_mode, text, translate, values
@@ -51,7 +53,7 @@ def digest() -> str:
     return total.hexdigest()
 
 
-def _absorb(total: Any, code: CodeType) -> None:
+def _absorb(total: hashlib._Hash, code: CodeType) -> None:
     """Add code to a digest, without line numbers, and without texts that have spaces: docstrings, messages."""
     constants = [
         sorted(map(repr, c)) if isinstance(c, frozenset) else c
@@ -68,7 +70,7 @@ def _absorb(total: Any, code: CodeType) -> None:
             _absorb(total, inner)
 
 
-def passes() -> Any:
+def passes() -> llvm.PipelineTuningOptions:
     """Which optimisations LLVM makes: numba's, but that it unrolls no loops and makes no vectors of them.
 
     Loops of kernels are long, or short with bodies of several hundred instructions: unrolled, they take a fifth longer
@@ -91,7 +93,7 @@ All of them are in its own pipelines; ``new_gvn`` is in none, for it has made wr
 Lanes and loops with steps of variable size are 5 to 10 % faster with all."""
 
 
-def few_passes() -> Any:
+def few_passes() -> llvm.ModulePassManager | None:
     """What makes ``PASSES``; None where a version of llvmlite, before 0.45, does not have all of them."""
     manager = llvm.create_new_module_pass_manager()
     if not all(hasattr(manager, f"add_{name}_pass") for name in PASSES):
@@ -105,7 +107,7 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
     """Code that is optimised once as a whole, not function by function before and twice, as numba's is for the sake of
     reference counts, of which there are none."""
 
-    def _optimize_functions(self, ll_module: Any) -> None:
+    def _optimize_functions(self, ll_module: llvm.ModuleRef) -> None:
         ll_module.data_layout = self._codegen._data_layout
 
     thorough = False
@@ -124,7 +126,7 @@ class Compiler:
     leaves = True
     """Whether what ``translate`` does not know is left to numba: Python called from a loop, functions of users."""
 
-    def __init__(self, dispatcher: Any, lanes: int = 0, directions: int = 0, thorough: bool = False) -> None:
+    def __init__(self, dispatcher: CPUDispatcher, lanes: int = 0, directions: int = 0, thorough: bool = False) -> None:
         self.dispatcher, self.numba = dispatcher, dispatcher._compiler
         self.lanes, self.directions, self.thorough = lanes, directions, thorough
         self.reason = ""
@@ -132,7 +134,7 @@ class Compiler:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.numba, name)
 
-    def compile(self, args: Any, return_type: Any) -> Any:
+    def compile(self, args: Sequence[types.Type], return_type: types.Type | None) -> CompileResult:
         """The compiled function; ``reason`` says why it was left to numba, if it was."""
         if self.lanes or self.directions:
             return compiled(self.dispatcher, args, return_type, self.lanes, self.directions)
@@ -149,7 +151,7 @@ class Compiler:
         return self.numba.compile(args, return_type)
 
 
-def _ready(whole: Any) -> Any:
+def _ready(whole: base.BaseContext) -> base.BaseContext:
     """A copy of numba's context that writes its wrappers without loading all that numba's compiler needs."""
     context = copy.copy(whole)
     context.refresh = lambda: None
@@ -158,7 +160,7 @@ def _ready(whole: Any) -> Any:
 
 @global_compiler_lock
 def compiled(
-    dispatcher: Any, arguments: Any, result: Any, lanes: int = 0, directions: int = 0, thorough: bool = False
+    dispatcher: CPUDispatcher, arguments: Any, result: Any, lanes: int = 0, directions: int = 0, thorough: bool = False
 ) -> CompileResult:
     """Compile the function of a dispatcher for these types, over lanes or with derivatives if there are any."""
     function, options = dispatcher.py_func, dict(dispatcher.targetoptions)
@@ -204,7 +206,7 @@ def compiled(
     )  # fmt: skip
 
 
-def object_of(unit: TangentUnit, it: Any, given: list[Value]) -> Written:
+def object_of(unit: TangentUnit, it: CPUDispatcher, given: list[Value]) -> Written:
     """The function of a helper for arguments of these shapes that is an object of its own: compiled once, whatever the
     kernels that call it."""
     codegen, shapes = unit.context.codegen(), tuple(shape_of(a) for a in given)
@@ -241,14 +243,14 @@ OUTLINES = (FLOAT, INT)
 """Types of plain numbers that objects of their own take and return."""
 
 
-def outline(value: Value) -> Any:
+def outline(value: Value) -> int | tuple[Any, ...]:
     """What a tuple of numbers is made of: numbers of OUTLINES, -1 of one with derivatives."""
     if isinstance(value, Tup):
         return tuple(map(outline, value.parts))
     return -1 if is_active(value) else OUTLINES.index(value.kind)  # type: ignore[union-attr]
 
 
-def with_outline(outline: Any, active: Any) -> Value:
+def with_outline(outline: int | tuple[Any, ...], active: types.Type) -> Value:
     """A value of this outline whose leaves are their types."""
     if isinstance(outline, tuple):
         return Tup([with_outline(part, active) for part in outline])
@@ -256,7 +258,7 @@ def with_outline(outline: Any, active: Any) -> Value:
     return Scalar(kind, kind)
 
 
-def write_entry(unit: Unit, function: Any, options: Options, descriptor: Any) -> Any:
+def write_entry(unit: Unit, function: FunctionType, options: Options, descriptor: Any) -> ir.Function:
     """Write the function that numba's wrappers call, by numba's calling convention."""
     context, convention = unit.context, unit.context.call_conv
     arguments, result = descriptor.argtypes, descriptor.restype

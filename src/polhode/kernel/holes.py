@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, NoReturn
 
 HOLES = "__holes__"
 """Global name of a module's holes, by name; copies that ``jit.bind`` makes keep it."""
@@ -26,7 +27,7 @@ class Hole:
     ``signature`` is how templates call it, ``name(arguments) -> result``, three dots for any number of arguments; the
     name alone for what is no function. ``doc`` says what it is; ``default`` is what it is where nothing is bound."""
 
-    def __init__(self, signature: str, doc: str = "", default: Any = None) -> None:
+    def __init__(self, signature: str, doc: str = "", default: object = None) -> None:
         parts = SIGNATURE.fullmatch(signature)
         if parts is None:
             raise TypeError(f"a hole is written 'name(arguments) -> result', or 'name' for a value, not {signature!r}")
@@ -55,7 +56,7 @@ class Hole:
         enough = most - len(defaults) <= self.arguments and (self.arguments <= most or code.co_flags & 0x04)
         return "" if enough else f"it is called as {self.signature}, but {_named(function)} takes {most} arguments"
 
-    def __call__(self, *_: object, **__: object) -> Any:
+    def __call__(self, *_: object, **__: object) -> NoReturn:
         raise self.refusal(sys._getframe(1).f_code.co_qualname)
 
     def __repr__(self) -> str:
@@ -66,7 +67,7 @@ def _is_function(value: object) -> bool:
     return isinstance(value, FunctionType | MethodType)
 
 
-def _named(function: Any) -> str:
+def _named(function: object) -> str:
     return str(getattr(function, "__qualname__", type(function).__name__))
 
 
@@ -100,13 +101,13 @@ def replaceable(function: Any) -> Any:
     return function
 
 
-def holes_among(names: Any, namespace: dict[str, Any]) -> dict[str, Hole]:
+def holes_among(names: Iterable[str], namespace: dict[str, Any]) -> dict[str, Hole]:
     """The holes among global names, by name, filled or not; ``namespace``: the globals of a template."""
     known: dict[str, Hole] = namespace.get(HOLES, {})
     return {name: known[name] for name in sorted(names) if name in known}
 
 
-def check_filled(template: str, names: Any, namespace: dict[str, Any]) -> None:
+def check_filled(template: str, names: Iterable[str], namespace: dict[str, Any]) -> None:
     """Check that no global name of a template is an unfilled hole."""
     for name in sorted(names):
         inside = namespace.get(name)

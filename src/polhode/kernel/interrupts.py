@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 import threading
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, Self
 
 from polhode.errors import Interrupted
 
@@ -22,7 +22,7 @@ class Noticed:
         self.pressed = False
         self.previous: Any = None
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Self:
         # Not callable: SIG_IGN or SIG_DFL, as in a background process, which Ctrl-C must not stop.
         if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
             self.previous = signal.signal(signal.SIGINT, self.press)

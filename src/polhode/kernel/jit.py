@@ -31,6 +31,7 @@ from numba import carray, njit, objmode, types
 from numba.core import cgutils, config, event, typeinfer
 from numba.core.errors import NumbaWarning
 from numba.core.registry import CPUDispatcher
+from numba.core.typing import Signature
 from numba.experimental.function_type import _get_jit_address, _get_wrapper_address
 from numba.extending import intrinsic
 
@@ -226,7 +227,7 @@ lowest_bit = _lowest if config.DISABLE_JIT else _trailing
 """lowest_bit(n): index of the lowest set bit of a positive integer."""
 
 
-def addresses_of(function: Any, signature: Any, *arrays: Any) -> Any:
+def addresses_of(function: object, signature: Signature, *arrays: np.ndarray) -> Any:
     """Addresses of a compiled function and of arrays, which are faster to pass to a kernel than the objects.
 
     Unpacking a function costs 30 us a call of a kernel, an array 0.1 us. Returns an integer array: two addresses of
@@ -252,7 +253,7 @@ def _address_of(array: Any) -> int:
 FLOAT, INTEGER = np.dtype(np.float64), np.dtype(np.int64)
 
 
-def _addresses(function: Any, signature: Any) -> tuple[int, int]:
+def _addresses(function: Any, signature: Signature) -> tuple[int, int]:
     """The two addresses of a compiled function, which numba takes 20 us to look up; kept with the function."""
     kept = getattr(function, "_addresses", None)
     if kept is None or kept[0] is not signature:
@@ -263,7 +264,7 @@ def _addresses(function: Any, signature: Any) -> tuple[int, int]:
     return kept[1]
 
 
-def address_of(function: Any, signature: Any) -> Any:
+def address_of(function: object, signature: Signature) -> Any:
     """The address of a compiled kernel in the form of ``addresses_of``, for kernels that call it; these take arrays,
     too, which functions in C do not."""
     if config.DISABLE_JIT:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 
 from polhode.kernel import layout as L
@@ -41,11 +42,11 @@ class LaneMemory(Writer):
     masked: bool
     width: int
 
-    def mask(self) -> Any:
+    def mask(self) -> ir.Value:
         """The lanes at hand."""
         raise NotImplementedError
 
-    def lane_slots(self, owner: Value, where: Value) -> Any:
+    def lane_slots(self, owner: Value, where: Value) -> tuple[list[ir.Value], types.Type]:
         """The address of each lane's number in memory, at an index of its own; and the type of these numbers."""
         if self.options.checked:
             raise Unsupported("an index that may be outside its array")
@@ -111,7 +112,7 @@ class LaneMemory(Writer):
         if isinstance(owner, Tup) and hasattr(owner.cls, "known"):
             if width_of(where) or (isinstance(where, Known) and where.it in COUNTED):
                 return  # one of two counters
-            if isinstance(where, Known) and where.it in owner.cls.known:
+            if isinstance(where, Known) and where.it in getattr(owner.cls, "known", {}):
                 raise Unsupported("a flag of the run is set")
             owner, where = self.of_info(owner, where)
             slot, kind = self.element(owner, where) or (None, None)

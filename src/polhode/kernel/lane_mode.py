@@ -20,6 +20,7 @@ import ast
 import functools
 import math
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from llvmlite import ir
@@ -31,7 +32,7 @@ from polhode.kernel.lane_memory import LaneMemory
 from polhode.kernel.simd import Lanes, each
 from polhode.kernel.source import Unsupported
 from polhode.kernel.text import BIT, Constant, F, I
-from polhode.kernel.translate import LEFT, Unit, leaves_loop
+from polhode.kernel.translate import LEFT, Notes, Unit, leaves_loop
 from polhode.kernel.values import (
     BOOL,
     FLOAT,
@@ -98,12 +99,12 @@ def shared_info(numbers, own, known):
 
 
 @functools.cache
-def info_class(known: tuple[tuple[int, float], ...]) -> Any:
+def info_class(known: tuple[tuple[int, float], ...]) -> type[Any]:
     """The class of a ``step_info`` with these known slots; one for each."""
 
     class Info(NamedTuple):
-        numbers: Any
-        own: Any
+        numbers: Value
+        own: Value
 
     Info.known = dict(known)  # type: ignore[attr-defined]
     return Info
@@ -115,10 +116,9 @@ MOST_UNROLLED, MOST_COPIED = 4, 32
 
 # ------------------------------------------------------------------ translation
 @functools.cache
-def known_class(kind: types.Type, known: tuple[tuple[str, Any], ...]) -> Any:
+def known_class(kind: type[Any], known: tuple[tuple[str, Any], ...]) -> type[Any]:
     """The class of a named tuple some of whose fields are known; one for each."""
-    made = type(kind.__name__, (kind,), {"__slots__": (), "known_fields": dict(known)})
-    return made
+    return type(kind.__name__, (kind,), {"__slots__": (), "known_fields": dict(known)})
 
 
 class Mask(types.Type):  # type: ignore[misc]
@@ -133,7 +133,7 @@ class LaneUnit(Unit):
 
     stops = roles = False
 
-    def __init__(self, context: Any, typing: Any, module: Any, width: int) -> None:
+    def __init__(self, context: Any, typing: Any, module: ir.Module, width: int) -> None:
         super().__init__(context, typing, module, LaneWriter)
         self.width = width
         self.replaced: dict[Any, Any] = {}
@@ -143,10 +143,10 @@ class LaneUnit(Unit):
 class Loop:
     """A loop that is being written: where ``break`` and ``continue`` go, and the lanes that they took out."""
 
-    def __init__(self, node: Any, head: Any, end: Any) -> None:
+    def __init__(self, node: ast.For | ast.While, head: ir.Block, end: ir.Block) -> None:
         self.node, self.head, self.end = node, head, end
-        self.broken: Any = None
-        self.continued: Any = None
+        self.broken: ir.Value = None
+        self.continued: ir.Value = None
 
 
 class LaneWriter(LaneMemory):
@@ -158,19 +158,21 @@ class LaneWriter(LaneMemory):
 
     unit: LaneUnit
 
-    def __init__(self, unit: Any, function: Any, options: Any, arguments: Any, notes: Any) -> None:
+    def __init__(
+        self, unit: LaneUnit, function: FunctionType, options: Options, arguments: list[Value], notes: Notes
+    ) -> None:
         super().__init__(unit, function, options, arguments, notes)
         self.width = unit.width
         self.partial = self.masked = False
         self.escapes = self.returns = self.chosen_within = 0
-        self.live: Any = None
-        self.done: Any = None
-        self.result_slots: Any = None
+        self.live: ir.Value = None
+        self.done: ir.Block = None
+        self.result_slots: list[ir.Value] | None = None
         self.loops: list[Any] = []
         for name, value in (("masks_results", False), ("masked_loops", set()), ("needs_mask", False)):
             if not hasattr(notes, name):
                 setattr(notes, name, value)
-        self.nodes: list[Any] = []
+        self.nodes: list[ast.For | ast.While] = []
 
     # -------------------------------------------------------------- the function
     def write(self, key: object) -> Written:
@@ -186,14 +188,11 @@ class LaneWriter(LaneMemory):
         """Set the parameters of the function; the last argument may be the mask."""
         self.masked = bool(arguments) and isinstance(getattr(arguments[-1], "kind", None), Mask)
         plain = arguments[: len(arguments) - self.masked]
-        given = iter(list(given))
-        mask = None
         leaves = list(given)
-        if self.masked:
-            mask = leaves.pop()
+        mask = leaves.pop() if self.masked else self.all_lanes
         with self.builder.goto_block(self.entry):
             self.live = self.builder.alloca(self.bits)
-        self.builder.store(self.all_lanes if mask is None else mask, self.live)
+        self.builder.store(mask, self.live)
         super().take(plain, iter(leaves))
 
     def finish(self) -> None:
@@ -206,7 +205,7 @@ class LaneWriter(LaneMemory):
         leaves = leaves_of(self.notes.result or NOTHING)
         self.leave([self.builder.load(slot) for slot in self.slots_of(leaves)])
 
-    def end_of_function(self) -> Any:
+    def end_of_function(self) -> ir.Block:
         if self.done is None:
             self.done = self.builder.function.append_basic_block("end")
         return self.done
@@ -218,7 +217,7 @@ class LaneWriter(LaneMemory):
                 self.result_slots = [self.builder.alloca(leaf.type) for leaf in leaves]
         return self.result_slots
 
-    def give_back(self, value: Value) -> Any:
+    def give_back(self, value: Value) -> bool | str:
         """Return a value, for the lanes at hand."""
         value = settled(value)
         if self.partial:
@@ -227,8 +226,7 @@ class LaneWriter(LaneMemory):
                 self.notes.masks_results = True
                 raise Again(self.notes)
         if not self.notes.masks_results:
-            super().give_back(value)
-            return True
+            return super().give_back(value)
         leaves = self.result_leaves(value)
         for leaf, slot in zip(leaves, self.slots_of(leaves), strict=True):
             self.keep(leaf, slot)
@@ -238,7 +236,7 @@ class LaneWriter(LaneMemory):
         self.returns += 1
         return self.leave_here(self.nodes)
 
-    def leave_here(self, nodes: list[Any]) -> str:
+    def leave_here(self, nodes: list[ast.For | ast.While]) -> str:
         """Take all lanes at hand out of the code that follows, in these loops."""
         unknown = [node for node in nodes if node not in self.notes.masked_loops]
         if unknown:
@@ -248,35 +246,32 @@ class LaneWriter(LaneMemory):
         self.builder.store(Constant(self.bits, [0] * self.width), self.live)
         return LEFT
 
-    def _Return(self, s: ast.Return) -> Any:
-        return self.give_back(NOTHING if s.value is None else self.value(s.value))
-
     # -------------------------------------------------------------- masks
     @property
-    def bits(self) -> Any:
+    def bits(self) -> ir.VectorType:
         """The LLVM type of masks."""
         return ir.VectorType(BIT, self.width)
 
     @property
-    def all_lanes(self) -> Any:
+    def all_lanes(self) -> Constant:
         return Constant(self.bits, [1] * self.width)
 
-    def mask(self) -> Any:
+    def mask(self) -> ir.Value:
         """The lanes at hand."""
         return self.builder.load(self.live)
 
-    def any(self, mask: object) -> Any:
+    def any(self, mask: ir.Value) -> ir.Value:
         """Whether a mask has a lane."""
         whole = ir.IntType(self.width)
         return self.builder.icmp_unsigned("!=", self.builder.bitcast(mask, whole), Constant(whole, 0))
 
-    def keep(self, leaf: Any, slot: object) -> None:
+    def keep(self, leaf: ir.Value, slot: ir.Value) -> None:
         """Store a variable, for the lanes at hand."""
         if self.partial and isinstance(leaf.type, ir.VectorType):
             leaf = self.builder.select(self.mask(), leaf, self.builder.load(slot))
         self.builder.store(leaf, slot)
 
-    def within(self, mask: object, make: Callable[[], Any]) -> Any:
+    def within(self, mask: ir.Value, make: Callable[[], Value]) -> Value:
         """What ``make`` returns, written for the lanes of a mask among those at hand."""
         before, partial = self.mask(), self.partial
         self.builder.store(self.builder.and_(before, mask), self.live)
@@ -303,22 +298,22 @@ class LaneWriter(LaneMemory):
         """A condition: True or False where it is known, else a bit, or one for each lane."""
         return self.truth(self.value(e))
 
-    def joined(self, test: Any, first: Any, second: Any) -> Value:
+    def joined(self, test: ir.Value, first: Callable[[], Value], second: Callable[[], Value]) -> Value:
         if not isinstance(test.type, ir.VectorType):
             return super().joined(test, first, second)
         a = self.within(test, first)
         return self.chosen(test, a, self.within(self.builder.not_(test), second))
 
     # -------------------------------------------------------------- calls
-    def call(self, it: object, arguments: list[Value], named: dict[str, Value]) -> Value:
-        special: Any = SPECIAL.get(it) if isinstance(it, type(replaced)) else None
+    def call(self, it: Callable[..., Any], arguments: list[Value], named: dict[str, Value]) -> Value:
+        special = SPECIAL.get(it) if isinstance(it, type(replaced)) else None
         if special is not None:
             return special(self, *arguments)
         if it in OF_FOUR or (it in simd.IN_KERNELS and any(width_of(a) or isinstance(a, Row) for a in arguments)):
             return self.simd_function(it, arguments)
         return super().call(it, arguments, named)
 
-    def of_lanes(self, it: Any, x: list[Value]) -> Value:
+    def of_lanes(self, it: Callable[..., Any], x: list[Value]) -> Value:
         other = self.unit.replaced.get(it)
         if other is not None and self.code.co_filename != other.py_func.__code__.co_filename:
             return self.call(other, x, {})
@@ -329,7 +324,7 @@ class LaneWriter(LaneMemory):
         length = max(len(a.parts) for a in x if isinstance(a, Row))
         return [list(a.parts) if isinstance(a, Row) else [a] * length for a in x]
 
-    def simd_function(self, it: Any, x: list[Value]) -> Value:
+    def simd_function(self, it: Callable[..., Any], x: list[Value]) -> Value:
         """Functions of ``kernel.simd``: four numbers at once are a small array of four, each over lanes."""
         if it is simd.four:
             while len(x) > 2 and isinstance(x[-1], Known) and x[-1].it == 0.0:  # unused nodes of a rule
@@ -359,7 +354,7 @@ class LaneWriter(LaneMemory):
                 return self.call_function(it.py_func, Options(it.targetoptions), given)
         return super().helper(it, arguments, named)
 
-    def call_function(self, function: Callable[..., Any], options: Options, given: list[Value]) -> Value:
+    def call_function(self, function: FunctionType, options: Options, given: list[Value]) -> Value:
         if any(isinstance(a, Row) for a in given):  # four numbers at once: one after the other needs fewer registers
             found = [
                 self.call_function(function, options, list(x)) for x in zip(*self.parts_of_rows(given), strict=True)
@@ -382,7 +377,7 @@ class LaneWriter(LaneMemory):
         return self.call_written(written, given)
 
     # -------------------------------------------------------------- statements
-    def body(self, statements: list[ast.stmt]) -> Any:
+    def body(self, statements: list[ast.stmt]) -> bool | str:
         """Write statements; True if the last of them ends the block, LEFT if it leaves no lane in it."""
         for k, s in enumerate(statements):
             escapes = self.escapes
@@ -393,7 +388,7 @@ class LaneWriter(LaneMemory):
                 return self.rest(statements[k + 1 :])
         return False
 
-    def rest(self, statements: list[ast.stmt]) -> Any:
+    def rest(self, statements: list[ast.stmt]) -> bool | str:
         """Statements behind one that lanes may have left by, jumped over where none is left."""
         builder = self.builder
         begin, end = builder.append_basic_block(), builder.append_basic_block()
@@ -406,7 +401,7 @@ class LaneWriter(LaneMemory):
         builder.position_at_end(end)
         return LEFT if left else False
 
-    def masked_if(self, test: object, s: ast.If) -> Any:
+    def masked_if(self, test: ir.Value, s: ast.If) -> bool | str:
         builder = self.builder
         before, partial, escapes = self.mask(), self.partial, self.escapes
         left: list[Any] = []
@@ -442,13 +437,13 @@ class LaneWriter(LaneMemory):
         self.partial = partial or gone
         return LEFT if all(left) else False
 
-    def _Break(self, s: ast.Break) -> Any:
+    def _Break(self, s: ast.Break) -> bool | str:
         return self.out_of_loop("broken", self.loops[-1].end)
 
-    def _Continue(self, s: ast.Continue) -> Any:
+    def _Continue(self, s: ast.Continue) -> bool | str:
         return self.out_of_loop("continued", self.loops[-1].head)
 
-    def out_of_loop(self, where: str, block: object) -> Any:
+    def out_of_loop(self, where: str, block: ir.Block) -> bool | str:
         if not self.partial:
             self.builder.branch(block)
             return True
@@ -458,7 +453,7 @@ class LaneWriter(LaneMemory):
             self.builder.store(self.builder.or_(self.builder.load(slot), self.mask()), slot)
         return self.leave_here([loop.node])
 
-    def _While(self, s: ast.While) -> Any:
+    def _While(self, s: ast.While) -> bool | str:
         if s.orelse:
             raise Unsupported("else after a loop")
         return self.loop(s, None, lambda: self.test(s.test), lambda: None)
@@ -482,7 +477,7 @@ class LaneWriter(LaneMemory):
             slot = builder.alloca(first.type)
         builder.store(first, slot)
 
-        def going() -> Any:
+        def going() -> ir.Value:
             return builder.icmp_signed("<" if step > 0 else ">", builder.load(slot), last)
 
         def begin() -> None:
@@ -511,7 +506,7 @@ class LaneWriter(LaneMemory):
         copies = len(s.body) == 1 and isinstance(s.body[0], ast.Assign | ast.AugAssign) and not _is_costly(s.body)
         return rounds if len(rounds) <= (MOST_COPIED if copies else MOST_UNROLLED) else None
 
-    def round_by_round(self, s: ast.For, rounds: range) -> Any:
+    def round_by_round(self, s: ast.For, rounds: range) -> bool | str:
         for k in rounds:
             with self.block():
                 self.assign(s.target.id, Known(k))  # type: ignore[attr-defined]
@@ -524,7 +519,7 @@ class LaneWriter(LaneMemory):
         if isinstance(e, ast.Call) and self.is_known(e.func, range) and not e.keywords:
             numbers = [self.value(a) for a in e.args]
             if any(width_of(x) for x in numbers):
-                step: Any = numbers[2] if len(numbers) == 3 else Known(1)
+                step: Value = numbers[2] if len(numbers) == 3 else Known(1)
                 limits = (numbers if len(numbers) > 1 else [Known(0), *numbers])[:2]
                 kind = Wholes(self.width)
                 if not isinstance(step, Known) or any(plain_kind(self.number(x).kind) == FLOAT for x in limits):
@@ -532,7 +527,9 @@ class LaneWriter(LaneMemory):
                 return self.cast(limits[0], kind), self.cast(limits[1], kind), step.it, None
         return super().steps(e)
 
-    def loop(self, s: Any, begin: Any, test: Callable[[], Any], after: Callable[[], None]) -> Any:
+    def loop(
+        self, s: ast.For | ast.While, begin: Any, test: Callable[[], Any], after: Callable[[], None]
+    ) -> bool | str:
         """A loop: while ``test`` holds, ``begin``, the statements, ``after``."""
         builder = self.builder
         masked = s in self.notes.masked_loops
@@ -610,21 +607,21 @@ def _is_costly(statements: list[ast.stmt]) -> bool:
 
 
 # ------------------------------------------------------------------ what kernels over lanes are written with
-def _replaced(writer: LaneWriter, functions: Value) -> Value:
-    writer.unit.replaced = dict(functions.it)  # type: ignore[union-attr]
+def _replaced(writer: LaneWriter, functions: Known) -> Value:
+    writer.unit.replaced = dict(functions.it)
     return NOTHING
 
 
-def _as_lanes(writer: LaneWriter, pointer: Any) -> Value:
+def _as_lanes(writer: LaneWriter, pointer: Scalar) -> Value:
     kind = ir.VectorType(F, writer.width).as_pointer()
     return Scalar(types.CPointer(Lanes(writer.width)), writer.builder.bitcast(pointer.v, kind))
 
 
-def _shifted(writer: LaneWriter, pointer: Any, k: Value) -> Value:
+def _shifted(writer: LaneWriter, pointer: Scalar, k: Value) -> Value:
     return Scalar(pointer.kind, writer.builder.gep(pointer.v, [writer.index(k)]))
 
 
-def _local_numbers(writer: LaneWriter, count: Any) -> Value:
+def _local_numbers(writer: LaneWriter, count: Known) -> Value:
     kind = ir.ArrayType(F, count.it)
     with writer.builder.goto_block(writer.entry):
         slot = writer.builder.alloca(kind)
@@ -645,15 +642,15 @@ def _some_lane(writer: LaneWriter, condition: Value) -> Value:
     return Scalar(BOOL, writer.any(bits) if isinstance(bits.type, ir.VectorType) else bits)
 
 
-def _with_known(writer: LaneWriter, together: Any, known: Value) -> Value:
-    return Tup(together.parts, known_class(together.cls, known.it))  # type: ignore[union-attr]
+def _with_known(writer: LaneWriter, together: Any, known: Known) -> Value:
+    return Tup(together.parts, known_class(together.cls, known.it))
 
 
-def _shared_info(writer: LaneWriter, pointer: Value, own: Value, known: Value) -> Value:
-    return Tup([pointer, own], info_class(tuple(map(tuple, known.it))))  # type: ignore[union-attr]
+def _shared_info(writer: LaneWriter, pointer: Value, own: Value, known: Known) -> Value:
+    return Tup([pointer, own], info_class(tuple(map(tuple, known.it))))
 
 
-SPECIAL = {
+SPECIAL: dict[object, Callable[..., Value]] = {
     replaced: _replaced, as_lanes: _as_lanes, shifted: _shifted, lane_numbers: _lane_numbers,
     local_numbers: _local_numbers, some_lane: _some_lane,
     shared_info: _shared_info, with_known: _with_known,

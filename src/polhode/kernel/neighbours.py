@@ -13,7 +13,6 @@ threads can build them.
 from __future__ import annotations
 
 from math import floor, inf
-from typing import Any
 
 import numpy as np
 
@@ -72,8 +71,8 @@ BITS = 5
 
 
 def parameters_of(
-    N: int, width: int, own: Any, cutoff: float, skin: float, box: Any, on: float, size: float
-) -> tuple[Any, int]:
+    N: int, width: int, own: np.ndarray, cutoff: float, skin: float, box: np.ndarray | None, on: float, size: float
+) -> tuple[np.ndarray, int]:
     """Parameters of a system of pairs, followed by its own ones, and the length of the memory behind them.
 
     ``width`` numbers of data a body; ``own`` parameters of the system; ``box`` edges or None; ``on`` where switching

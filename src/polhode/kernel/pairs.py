@@ -18,6 +18,7 @@ slices (``kernel.work_sharing``).
 from __future__ import annotations
 
 from functools import cache
+from types import FunctionType
 from typing import Any
 
 from polhode.kernel import layout as L, work_sharing
@@ -277,7 +278,7 @@ def pair_potential(t, N, y, bodies, parameters):
 
 
 @cache
-def bound(pack: Any, pair: Any, turned: Any) -> tuple[Any, Any, Any]:
+def bound(pack: FunctionType, pair: FunctionType, turned: FunctionType) -> tuple[Any, Any, Any]:
     """Loads and potential of a system of pairs, and the function ``serve`` that its helper threads run."""
     take = helper(bind(take_slice, pairs_of=inlined(bind(row, pair=pair))))
     part = helper(bind(part_of, take=take, give=helper(bind(give_slice, turned=turned))))

@@ -40,7 +40,7 @@ class Unknown(Exception):
     """An object is reached for whose content this file has no rule."""
 
 
-def digest_of(function: Any, options: dict[str, Any]) -> bytes:
+def digest_of(function: object, options: dict[str, Any]) -> bytes:
     """Digest of a function, of all that it reaches, and of the compiler options; the same in every process."""
     walk = _Walk()
     walk.absorb("options", _options(options))
@@ -239,7 +239,7 @@ def contents(code: CodeType) -> tuple[bytes, tuple[str, ...]]:
     return hashlib.sha256(repr(parts).encode()).digest(), tuple(sorted(names))
 
 
-def _constant(value: object, names: set[str]) -> Any:
+def _constant(value: object, names: set[str]) -> object:
     if isinstance(value, CodeType):
         digest, used = contents(value)
         names.update(used)

@@ -26,7 +26,7 @@ offset length    meaning
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from numba import f8, i8, types
 
@@ -54,19 +54,19 @@ class Workspace(NamedTuple):
     N: int  # number of bodies
     B: int  # number of blocks of unknowns
     S: int  # number of auxiliary variables
-    y: Any  # (13 N + S + extra): state, changed in place by the step
-    bodies: Any  # (12 N): masses and principal moments with their inverses, then the quaternions of the users' frames
-    parameters: Any  # of the system, in an order of its own
-    loads: Any  # a typed pointer to the LOADS role
-    coefficients: Any  # the method's
-    int_coefficients: Any  # the method's integer coefficients (such as the number of stages)
+    y: types.CPointer  # (13 N + S + extra): state, changed in place by the step
+    bodies: types.CPointer  # (12 N): masses, principal moments, their inverses, then quaternions of the users' frames
+    parameters: types.CPointer  # of the system, in an order of its own
+    loads: types.CPointer  # a typed pointer to the LOADS role
+    coefficients: types.CPointer  # the method's
+    int_coefficients: types.CPointer  # the method's integer coefficients (such as the number of stages)
     # (2 B): pairs (body, kind) of the blocks that move; a pinned body has no TRANSLATION block, a particle no ROTATION
-    blocks: Any
-    stage_state: Any  # (13 N + S + extra): a second state, for stages
-    load: Any  # (6 N + S): receives the loads; behind them are their slopes (6 N times 12 N) where a run has them
-    work: Any  # scratch memory of the size the method requested; its content is not kept between steps
-    step_info: Any  # (26): flags and counters shared by run, loop and step; slots in ``kernel.layout``
-    frames: Any  # (4 N): quaternions from the principal frames to the users' body frames
+    blocks: types.CPointer
+    stage_state: types.CPointer  # (13 N + S + extra): a second state, for stages
+    load: types.CPointer  # (6 N + S): receives the loads; behind them their slopes (6 N times 12 N), if a run has them
+    work: types.CPointer  # scratch memory of the size the method requested; its content is not kept between steps
+    step_info: types.CPointer  # (26): flags and counters shared by run, loop and step; slots in ``kernel.layout``
+    frames: types.CPointer  # (4 N): quaternions from the principal frames to the users' body frames
 
 
 MARCH = i8(i8, i8, i8, i8, f8, f8, f8, i8, i8, A1, I1, A2, I1, I1, A1, A1)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -119,7 +119,7 @@ class Slot:
 
     __slots__ = ("derivatives", "number")
 
-    def __init__(self, number: Any, derivatives: Any) -> None:
+    def __init__(self, number: ir.Value, derivatives: ir.Value) -> None:
         self.number, self.derivatives = number, derivatives
 
 
@@ -147,7 +147,7 @@ class TangentWriter(Writer):
     unit: TangentUnit
 
     # -------------------------------------------------------------- numbers and derivatives
-    def parts(self, value: Value) -> tuple[Any, list[Any] | None]:
+    def parts(self, value: Value) -> tuple[ir.Value, list[ir.Value] | None]:
         """A number as an LLVM value, and its derivatives, None of a plain one."""
         value = settled(value)
         if not is_active(value):
@@ -155,13 +155,13 @@ class TangentWriter(Writer):
         number, *derivatives = self.builder.parts(value.v)  # type: ignore[union-attr]
         return number, derivatives
 
-    def joined_parts(self, number: object, derivatives: list[Any] | None) -> Scalar:
+    def joined_parts(self, number: ir.Value, derivatives: list[ir.Value] | None) -> Scalar:
         """The value of a number with derivatives; a plain one of a number without."""
         if derivatives is None:
             return Scalar(FLOAT, number)
         return Scalar(self.unit.kind, Whole(self.builder, self.unit.struct, (number, *derivatives)))
 
-    def scaled(self, factor: Any, derivatives: Any) -> Any:
+    def scaled(self, factor: ir.Value, derivatives: ir.Value) -> ir.Value:
         """A vector of derivatives times a number."""
         return self.builder.fmul(self.builder.repeated(factor, derivatives.type), derivatives, flags=CONTRACT)
 
@@ -198,7 +198,7 @@ class TangentWriter(Writer):
         return Scalar(FLOAT, self.parts(value)[0]) if is_active(value) else value
 
     # -------------------------------------------------------------- conversions
-    def cast(self, value: Value, kind: Any) -> Any:
+    def cast(self, value: Value, kind: types.Type) -> ir.Value:
         value = settled(value)
         if isinstance(value, Scalar) and value.kind != kind:
             if isinstance(kind, Active):
@@ -276,13 +276,13 @@ class TangentWriter(Writer):
     def truth(self, x: Value) -> Any:
         return super().truth(self.primal(x) if isinstance(x, Scalar) and is_active(x) else x)
 
-    def least(self, values: Any, symbol: str) -> Value:
+    def least(self, values: Sequence[Value], symbol: str) -> Value:
         if not any(is_active(value) for value in values):
             return super().least(values, symbol)
         return self.least_by_tests(values, symbol)
 
     # -------------------------------------------------------------- functions of numbers
-    def function_of_numbers(self, it: Any, x: list[Value]) -> Value:
+    def function_of_numbers(self, it: Callable[..., Any], x: list[Value]) -> Value:
         if any(isinstance(opened(a), Tup | Row) for a in x) or not any(is_active(a) for a in x):
             return super().function_of_numbers(it, x)
         if it in (min, max, np.where):
@@ -334,8 +334,8 @@ class TangentWriter(Writer):
         return self.chosen(test, self.number(a), self.number(b))
 
     # -------------------------------------------------------------- calls
-    def call(self, it: object, arguments: list[Value], named: dict[str, Value]) -> Value:
-        special: Any = SPECIAL.get(it) if isinstance(it, type(active)) else None
+    def call(self, it: Callable[..., Any], arguments: list[Value], named: dict[str, Value]) -> Value:
+        special = SPECIAL.get(it) if isinstance(it, type(active)) else None
         if special is not None:
             return special(self, *arguments)
         some = [opened(a) for a in arguments]
@@ -343,7 +343,7 @@ class TangentWriter(Writer):
             return self.simd_function(it, arguments)
         return super().call(it, arguments, named)
 
-    def helper(self, it: object, arguments: list[Value], named: dict[str, Value]) -> Value:
+    def helper(self, it: Any, arguments: list[Value], named: dict[str, Value]) -> Value:
         rule = self.unit.rules.get(it)
         own = rule is not None and self.source is rule.py_func
         some = any(is_active(opened(a)) for a in arguments)
@@ -365,7 +365,7 @@ class TangentWriter(Writer):
         like = functools.reduce(self.common, numbers)
         return Row([self.converted(one, like) for one in numbers])
 
-    def simd_function(self, it: Any, x: list[Value]) -> Value:
+    def simd_function(self, it: Callable[..., Any], x: list[Value]) -> Value:
         """Functions of ``kernel.simd``: several numbers at once are a small array."""
         if it is simd.four:
             if all(isinstance(a, Known) for a in x):
@@ -432,14 +432,14 @@ class TangentWriter(Writer):
             return self.active_slot(owner, self.index(where)), self.unit.kind
         return super().element(owner, where)
 
-    def active_slot(self, pointer: Any, k: object) -> Slot:
+    def active_slot(self, pointer: Scalar, k: ir.Value) -> Slot:
         """Where active number k behind a pointer lies."""
         builder, kind = self.builder, self.unit.kind
         numbers, derivatives = builder.parts(pointer.v)
         behind = builder.mul(k, Constant(I, sum(kind.chunks)))
         return Slot(builder.gep(numbers, [k]), builder.gep(derivatives, [behind]))
 
-    def loaded(self, slot: object, kind: types.Type) -> Scalar:
+    def loaded(self, slot: ir.Value | Slot, kind: types.Type) -> Scalar:
         builder = self.builder
         if not isinstance(slot, Slot):
             return Scalar(FLOAT if kind == COUNTER else kind, builder.load(slot))
@@ -450,7 +450,7 @@ class TangentWriter(Writer):
             at += vector.count
         return self.joined_parts(builder.load(slot.number), found)
 
-    def put(self, value: Value, slot: object, kind: types.Type) -> None:
+    def put(self, value: Value, slot: ir.Value | Slot, kind: types.Type) -> None:
         """Plain memory takes the number alone."""
         builder = self.builder
         if not isinstance(slot, Slot):
@@ -485,11 +485,11 @@ class _Calculator:
     def __init__(self, writer: TangentWriter) -> None:
         self.w = writer
 
-    def __call__(self, name: str, x: Any, y: Any) -> Value:
+    def __call__(self, name: str, x: Value | float, y: Value | float) -> Value:
         x, y = (Known(v) if isinstance(v, int | float) else v for v in (x, y))
         return self.w.binary({"+": "Add", "-": "Sub", "*": "Mult", "/": "Div"}[name], x, y)
 
-    def f(self, it: object, *x: Value) -> Value:
+    def f(self, it: Callable[..., Any], *x: Value) -> Value:
         return Writer.function_of_numbers(self.w, it, list(x))
 
     def unless_zero(self, x: Value, value: Value) -> Value:
@@ -544,24 +544,24 @@ SLOPES |= {function: SLOPES["fabs"] for function in (abs, np.abs, math.fabs, np.
 
 
 # ------------------------------------------------------------------ what kernels with derivatives are written with
-def _active(writer: TangentWriter, numbers: Any, derivatives: Any) -> Value:
+def _active(writer: TangentWriter, numbers: Scalar, derivatives: Scalar) -> Value:
     kind = ir.LiteralStructType([numbers.v.type, derivatives.v.type])
     return Scalar(types.CPointer(writer.unit.kind), Whole(writer.builder, kind, (numbers.v, derivatives.v)))
 
 
-def _shifted(writer: TangentWriter, pointer: Any, k: Value) -> Value:
+def _shifted(writer: TangentWriter, pointer: Scalar, k: Value) -> Value:
     if pointer.kind.dtype != writer.unit.kind:
         return Scalar(pointer.kind, writer.builder.gep(pointer.v, [writer.index(k)]))
     slot = writer.active_slot(pointer, writer.index(k))
     return _active(writer, Scalar(None, slot.number), Scalar(None, slot.derivatives))
 
 
-def _counters(writer: TangentWriter, numbers: Any) -> Value:
+def _counters(writer: TangentWriter, numbers: Scalar) -> Value:
     return Scalar(types.CPointer(COUNTER), numbers.v)
 
 
-def _derivative_rules(writer: TangentWriter, pairs: Value, apart: Value) -> Value:
-    writer.unit.rules, writer.unit.apart = dict(pairs.it), frozenset(apart.it)  # type: ignore[union-attr]
+def _derivative_rules(writer: TangentWriter, pairs: Known, apart: Known) -> Value:
+    writer.unit.rules, writer.unit.apart = dict(pairs.it), frozenset(apart.it)
     return NOTHING
 
 
@@ -578,7 +578,7 @@ def _with_derivatives(writer: TangentWriter, x: Value, *terms: Value) -> Value:
     return writer.joined_parts(writer.cast(x, FLOAT), writer.combined(*found))
 
 
-SPECIAL = {
+SPECIAL: dict[object, Callable[..., Value]] = {
     active: _active, counters: _counters, shifted: _shifted, derivative_rules: _derivative_rules, plain: _plain,
     with_derivatives: _with_derivatives, lane_numbers: lambda writer: Known(0),
 }  # fmt: skip

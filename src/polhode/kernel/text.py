@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,14 +46,14 @@ TO_INTEGER = {math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc"}
 class Constant(ir.Constant):  # type: ignore[misc]
     """A constant: a number, numbers of a vector or an array, ``ir.Undefined``, or None for zero."""
 
-    def __init__(self, kind: Any, value: Any) -> None:
+    def __init__(self, kind: ir.Type, value: Any) -> None:
         self.type, self.constant, self.text = kind, value, _constant(kind, value)
 
     def get_reference(self) -> str:
         return self.text
 
 
-def _constant(kind: Any, value: Any) -> str:
+def _constant(kind: ir.Type, value: Any) -> str:
     """The text of a constant."""
     if value is None or value is ir.Undefined or isinstance(value, ir.Constant):
         return kind.null if value is None else "undef" if value is ir.Undefined else value.get_reference()
@@ -69,11 +69,11 @@ def _constant(kind: Any, value: Any) -> str:
 
 
 class Made:
-    """An instruction: its line, and the type and name of what it makes."""
+    """An instruction, read as an ``ir.Value``: its line, and the type and name of what it makes."""
 
     __slots__ = ("line", "name", "parent", "type")
 
-    def __init__(self, kind: Any, name: str, line: str, parent: Any = None) -> None:
+    def __init__(self, kind: ir.Type | None, name: str, line: str, parent: ir.Block | None = None) -> None:
         self.type, self.name, self.line, self.parent = kind, name, line, parent
 
     def __str__(self) -> str:
@@ -86,16 +86,16 @@ class Made:
     function_type = property(lambda self: self.type.pointee)
     module = property(lambda self: self.parent.module)
 
-    def add_incoming(self, value: Any, block: Any) -> None:
+    def add_incoming(self, value: ir.Value, block: ir.Block) -> None:
         """The value behind a block, of one that depends on the block before."""
         comma = "," if self.line.endswith("]") else ""
         self.line += f"{comma} [{value.get_reference()}, {block.get_reference()}]"
 
-    def set_metadata(self, name: str, node: Any) -> None:
+    def set_metadata(self, name: str, node: ir.MDValue) -> None:
         """Tell LLVM something about it."""
         self.line += f", !{name} {node.get_reference()}"
 
-    def set_weights(self, weights: Any) -> None:
+    def set_weights(self, weights: Sequence[int]) -> None:
         """How often a branch goes to its first and to its second block."""
         ir.instructions.PredictableInstr.set_weights(self, weights)
 
@@ -105,12 +105,12 @@ class Whole:
 
     __slots__ = ("builder", "parts", "type")
 
-    def __init__(self, builder: Any, kind: Any, parts: Any) -> None:
+    def __init__(self, builder: Builder, kind: ir.Type, parts: Sequence[ir.Value]) -> None:
         self.builder, self.type, self.parts = builder, kind, parts
 
     def get_reference(self) -> str:
         """How it is read."""
-        found: Any = Constant(self.type, ir.Undefined)
+        found: ir.Value = Constant(self.type, ir.Undefined)
         for k, part in enumerate(self.parts):
             found = self.builder.insert_value(found, part, k)
         return found.name
@@ -119,7 +119,7 @@ class Whole:
 def _operator(symbol: str, rounded: bool = False) -> Callable[..., Made]:
     """The method that writes an operator; ``rounded``: LLVM may fuse it with another."""
 
-    def write(self: Builder, a: Any, b: Any, name: str = "", flags: Any = ()) -> Made:
+    def write(self: Builder, a: ir.Value, b: ir.Value, name: str = "", flags: Sequence[str] = ()) -> Made:
         how = self.contract if rounded and not flags else "".join([f" {flag}" for flag in flags])
         return self.made(a.type, f"{symbol}{how} {a.type} {a.get_reference()}, {b.get_reference()}")
 
@@ -129,7 +129,7 @@ def _operator(symbol: str, rounded: bool = False) -> Callable[..., Made]:
 def _comparison(symbol: str, prefix: str) -> Callable[..., Made]:
     """The method that writes a comparison: a bit, or one for each number of vectors."""
 
-    def write(self: Builder, sign: str, a: Any, b: Any, name: str = "") -> Made:
+    def write(self: Builder, sign: str, a: ir.Value, b: ir.Value, name: str = "") -> Made:
         signed = prefix if symbol == "fcmp" or sign not in ("==", "!=") else ""
         test = signed + COMPARISONS[sign] if sign in COMPARISONS else sign
         bits, how = BIT, self.contract if symbol == "fcmp" else ""
@@ -139,19 +139,19 @@ def _comparison(symbol: str, prefix: str) -> Callable[..., Made]:
     return write
 
 
-def _conversion(symbol: str) -> Callable[..., Any]:
+def _conversion(symbol: str) -> Callable[..., ir.Value]:
     """The method that writes a conversion to another type."""
 
-    def write(self: Builder, value: Any, kind: Any, name: str = "") -> Any:
+    def write(self: Builder, value: ir.Value, kind: ir.Type, name: str = "") -> ir.Value:
         return value if value.type == kind else self.made(kind, f"{symbol} {_told(value)} to {kind}")
 
     return write
 
 
-def _instruction(symbol: str, kind: Callable[..., Any]) -> Callable[..., Made]:
+def _instruction(symbol: str, kind: Callable[..., ir.Type]) -> Callable[..., Made]:
     """The method that writes an instruction, whose type follows from its operands."""
 
-    def write(self: Builder, *values: Any, name: str = "") -> Made:
+    def write(self: Builder, *values: ir.Value, name: str = "") -> Made:
         return self.made(kind(*values), f"{symbol} {_told(*values)}")
 
     return write
@@ -160,13 +160,13 @@ def _instruction(symbol: str, kind: Callable[..., Any]) -> Callable[..., Made]:
 def _end(symbol: str) -> Callable[..., Made]:
     """The method that writes the end of a block."""
 
-    def write(self: Builder, *values: Any) -> Any:
+    def write(self: Builder, *values: ir.Value) -> Made:
         return self._set_terminator(Made(None, "", f"{symbol} {_told(*values)}", self._block))
 
     return write
 
 
-def _told(*values: Any) -> str:
+def _told(*values: ir.Value) -> str:
     """Values with their types, as instructions read them."""
     return ", ".join([f"{value.type} {value.get_reference()}" for value in values])
 
@@ -174,12 +174,12 @@ def _told(*values: Any) -> str:
 class Builder(ir.IRBuilder):  # type: ignore[misc]
     """Writes the instructions of one function; ``contract``: products may be fused with sums."""
 
-    def __init__(self, block: Any = None, contract: bool = False) -> None:
+    def __init__(self, block: ir.Block | None = None, contract: bool = False) -> None:
         super().__init__(block)
         self.contract, self.count = " contract" if contract else "", 0
         self.kept: dict[Any, Made] = {}
 
-    def made(self, kind: Any, line: str) -> Made:
+    def made(self, kind: ir.Type, line: str) -> Made:
         """Write an instruction that makes a value."""
         self.count += 1
         name = f"%v{self.count}"
@@ -201,24 +201,24 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
     shuffle_vector = _instruction("shufflevector", lambda a, b, k: ir.VectorType(a.type.element, k.type.count))
     branch, cbranch, ret, ret_void, unreachable = map(_end, ("br", "br", "ret", "ret void", "unreachable"))
 
-    def alloca(self, kind: Any, size: Any = None, name: str = "") -> Any:
+    def alloca(self, kind: ir.Type, size: ir.Value | None = None, name: str = "") -> Made:
         return self.made(kind.as_pointer(), f"alloca {kind}" + ("" if size is None else f", {_told(size)}"))
 
-    def load(self, slot: Any, name: str = "", align: Any = None) -> Made:
+    def load(self, slot: ir.Value, name: str = "", align: int | None = None) -> Made:
         kind = slot.type.pointee
         return self.made(kind, f"load {kind}, {_told(slot)}" + (f", align {align}" if align else ""))
 
-    def store(self, value: Any, slot: Any, align: Any = None) -> None:
+    def store(self, value: ir.Value, slot: ir.Value, align: int | None = None) -> None:
         self._insert(Made(None, "", f"store {_told(value, slot)}" + (f", align {align}" if align else "")))
 
-    def gep(self, slot: Any, indices: Any, inbounds: bool = False, name: str = "") -> Made:
+    def gep(self, slot: ir.Value, indices: Sequence[ir.Value], inbounds: bool = False, name: str = "") -> Made:
         kind = slot.type.pointee
         for index in indices[1:]:
             kind = kind.gep(index)
         how, kind = " inbounds" if inbounds else "", slot.type if len(indices) == 1 else kind.as_pointer()
         return self.made(kind, f"getelementptr{how} {slot.type.pointee}, {_told(slot, *indices)}")
 
-    def repeated(self, x: Any, kind: Any) -> Any:
+    def repeated(self, x: ir.Value, kind: ir.VectorType) -> ir.Value:
         """A number in all places of a vector; written once in a block."""
         if isinstance(x, Constant) and x.constant is not ir.Undefined:
             return Constant(kind, [x.constant] * kind.count)
@@ -229,25 +229,25 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
             self.kept[key] = self.shuffle_vector(one, nothing, zeros)
         return self.kept[key]
 
-    def extract_value(self, whole: Any, at: Any, name: str = "") -> Made:
+    def extract_value(self, whole: ir.Value, at: int | Sequence[int], name: str = "") -> Made:
         kind, places = whole.type, at if isinstance(at, tuple | list) else (at,)
         for k in places:
             kind = kind.elements[k]
         return self.made(kind, f"extractvalue {_told(whole)}, {', '.join(map(str, places))}")
 
-    def parts(self, whole: Any) -> Any:
+    def parts(self, whole: ir.Value) -> Sequence[ir.Value]:
         """The parts of a structure."""
         known = isinstance(whole, Whole)
         return whole.parts if known else [self.extract_value(whole, k) for k in range(len(whole.type.elements))]
 
-    def insert_value(self, whole: Any, x: Any, at: Any, name: str = "") -> Made:
+    def insert_value(self, whole: ir.Value, x: ir.Value, at: int | Sequence[int], name: str = "") -> Made:
         places = at if isinstance(at, tuple | list) else (at,)
         return self.made(whole.type, f"insertvalue {_told(whole, x)}, {', '.join(map(str, places))}")
 
-    def phi(self, kind: Any, name: str = "") -> Made:
+    def phi(self, kind: ir.Type, name: str = "") -> Made:
         return self.made(kind, f"phi {kind}")
 
-    def call(self, function: Any, arguments: Any, name: str = "", **how: Any) -> Any:
+    def call(self, function: ir.Value, arguments: Sequence[ir.Value], name: str = "", **how: Any) -> ir.Value:
         result = function.function_type.return_type
         if function.function_type.var_arg or how:
             return super().call(function, arguments, name, **how)

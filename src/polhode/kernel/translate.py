@@ -15,9 +15,9 @@ import ast
 import builtins
 import collections
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import ModuleType
+from types import FunctionType, ModuleType, UnionType
 from typing import Any
 
 from llvmlite import ir
@@ -64,16 +64,9 @@ class Unit:
         self.finished: list[Written] = []
         self.failure = context.call_conv.get_function_type(types.none, ()).args[1]
 
-    def written(self, function: Any, options: Options, arguments: list[Value]) -> Written:
+    def written(self, function: FunctionType, options: Options, arguments: list[Value]) -> Written:
         """The LLVM function for arguments of these shapes."""
-        key = (
-            function,
-            options.contract,
-            options.inlined,
-            options.apart,
-            options.checked,
-            tuple(shape_of(a) for a in arguments),
-        )
+        key = (function, *options.key, tuple(shape_of(a) for a in arguments))
         if key in self.functions:
             found = self.functions[key]
             if isinstance(found, Written):
@@ -119,7 +112,7 @@ class Unit:
             for callee in one.calls:
                 copies[callee] += count if "alwaysinline" in function.attributes else count > 0
 
-    def writer(self, function: Any, options: Options) -> Writer:
+    def writer(self, function: FunctionType, options: Options) -> Writer:
         """A writer without a function, for code around one."""
         return self.writers(self, function, options, [], Notes())
 
@@ -142,7 +135,9 @@ class Writer(Calls):
     partial = False
     """Whether the code at hand may be carried out for some of several lanes only."""
 
-    def __init__(self, unit: Unit, function: Any, options: Options, arguments: list[Value], notes: Notes) -> None:
+    def __init__(
+        self, unit: Unit, function: FunctionType, options: Options, arguments: list[Value], notes: Notes
+    ) -> None:
         super().__init__(unit.context, options.contract)
         self.unit, self.source, self.options, self.arguments, self.notes = unit, function, options, arguments, notes
         self.tree = tree_of(function.__code__)
@@ -159,7 +154,7 @@ class Writer(Calls):
             notes.slotted = set(getattr(self.tree, "several", ()))
 
     # -------------------------------------------------------------- the function
-    def write(self, key: Any) -> Written:
+    def write(self, key: object) -> Written:
         """Write the function; its type is filled in at the end, when its result is known."""
         module, name = self.unit.module, self.code.co_qualname[-LONGEST_NAME:]
         leaves = [leaf for a in self.arguments for leaf in leaves_of(a)]
@@ -175,7 +170,7 @@ class Writer(Calls):
             del module.globals[name]
             raise
 
-    def fill(self, function: Any) -> Written:
+    def fill(self, function: ir.Function) -> Written:
         self.entry = function.append_basic_block("entry")
         self.builder.position_at_end(function.append_basic_block("body"))
         begin = self.builder.block
@@ -212,7 +207,7 @@ class Writer(Calls):
     def finish(self) -> None:
         """End the function, where there is more to do than to return."""
 
-    def give_type(self, function: Any) -> None:
+    def give_type(self, function: ir.Function) -> None:
         """Fill in the type of the result of a function."""
         kinds = [CODE] * self.notes.fails + [leaf.type for leaf in leaves_of(self.notes.result or NOTHING)]
         kind = ir.VoidType() if not kinds else kinds[0] if len(kinds) == 1 else ir.LiteralStructType(kinds)
@@ -220,10 +215,11 @@ class Writer(Calls):
         function.type = function.ftype.as_pointer()
         function.return_value = ir.values.ReturnValue(function, kind)
 
-    def give_back(self, value: Value) -> None:
-        """Return a value."""
+    def give_back(self, value: Value) -> bool | str:
+        """Return a value; what stands here of a statement that leaves the function."""
         value = settled(value)
         self.leave([Constant(CODE, 0)] * self.notes.fails + self.result_leaves(value))
+        return True
 
     def result_leaves(self, value: Value) -> list[Any]:
         """The LLVM values of a result, in the shape of all results of the function."""
@@ -277,7 +273,7 @@ class Writer(Calls):
         """A value as variables keep it."""
         return settled(value)
 
-    def keep(self, leaf: Any, slot: Any) -> None:
+    def keep(self, leaf: ir.Value, slot: ir.Value) -> None:
         """Write part of a variable to its slot."""
         self.builder.store(leaf, slot)
 
@@ -303,11 +299,11 @@ class Writer(Calls):
         raise Unsupported(f"the name {name} is not known")
 
     # -------------------------------------------------------------- statements
-    def body(self, statements: list[ast.stmt]) -> bool:
+    def body(self, statements: list[ast.stmt]) -> bool | str:
         """Write statements; whether the last of them leaves the function or the loop's body."""
         return any(self.statement(s) for s in statements)
 
-    def statement(self, s: ast.stmt) -> Any:
+    def statement(self, s: ast.stmt) -> bool | str:
         kind = type(s).__name__
         method = getattr(self, f"_{kind}", None)
         self.notes.line = s.lineno
@@ -358,19 +354,18 @@ class Writer(Calls):
         else:
             raise Unsupported("an attribute is set")
 
-    def _Return(self, s: ast.Return) -> bool:
-        self.give_back(NOTHING if s.value is None else self.value(s.value))
-        return True
+    def _Return(self, s: ast.Return) -> bool | str:
+        return self.give_back(NOTHING if s.value is None else self.value(s.value))
 
-    def _Break(self, s: ast.Break) -> bool:
+    def _Break(self, s: ast.Break) -> bool | str:
         self.builder.branch(self.loops[-1][1])
         return True
 
-    def _Continue(self, s: ast.Continue) -> bool:
+    def _Continue(self, s: ast.Continue) -> bool | str:
         self.builder.branch(self.loops[-1][0])
         return True
 
-    def _If(self, s: ast.If) -> Any:
+    def _If(self, s: ast.If) -> bool | str:
         builder = self.builder
         test = self.test(s.test)
         if isinstance(test, bool):
@@ -406,11 +401,11 @@ class Writer(Calls):
             return True
         return LEFT if all(left) else False
 
-    def masked_if(self, test: Any, s: ast.If) -> Any:
+    def masked_if(self, test: ir.Value, s: ast.If) -> bool | str:
         """Both sides of an ``if``, each for the lanes that take it."""
         raise Unsupported("the truth of lanes")
 
-    def _While(self, s: ast.While) -> bool:
+    def _While(self, s: ast.While) -> bool | str:
         if s.orelse:
             raise Unsupported("else after a loop")
         builder = self.builder
@@ -468,7 +463,7 @@ class Writer(Calls):
                 raise Unsupported("a loop over something else than range or a tuple")
             return Constant(I, 0), Constant(I, len(several.parts)), 1, several
         numbers = [self.value(a) for a in e.args]
-        step: Any = numbers[2] if len(numbers) == 3 else Known(1)
+        step: Value = numbers[2] if len(numbers) == 3 else Known(1)
         if len(numbers) not in (1, 2, 3) or not isinstance(step, Known) or not isinstance(step.it, int) or not step.it:
             raise Unsupported("a range of variable step")
         limits = [settled(x) for x in (numbers if len(numbers) > 1 else [Known(0), *numbers])[:2]]
@@ -498,7 +493,7 @@ class Writer(Calls):
             return not decides
         return self.truth(self.value(e))
 
-    def forks(self, test: Any, then: Any, otherwise: Any) -> None:
+    def forks(self, test: Any, then: ir.Block, otherwise: ir.Block) -> None:
         """End the block by a branch on what ``test`` returned."""
         builder = self.builder
         if isinstance(test, ast.AST):
@@ -518,7 +513,7 @@ class Writer(Calls):
                 builder.position_at_end(following)
             self.forks(test[1][-1], then, otherwise)
 
-    def joined(self, test: Any, first: Any, second: Any) -> Value:
+    def joined(self, test: Any, first: Callable[[], Value], second: Callable[[], Value]) -> Value:
         """The value of one of two expressions (given as functions), by a condition."""
         builder = self.builder
         starts = [builder.append_basic_block() for _ in range(2)]
@@ -654,7 +649,7 @@ class Writer(Calls):
         raise Unsupported(f"the attribute {e.attr}")
 
 
-def _cells(function: Any) -> dict[str, Any]:
+def _cells(function: FunctionType) -> dict[str, Any]:
     """The variables of enclosing functions."""
     try:
         return {
@@ -665,7 +660,7 @@ def _cells(function: Any) -> dict[str, Any]:
         raise Unsupported("an empty cell") from None
 
 
-def leaves_loop(s: ast.AST, how: Any = ast.Break) -> bool:
+def leaves_loop(s: ast.AST, how: type[ast.AST] | UnionType = ast.Break) -> bool:
     """Whether a statement contains a ``break``, or a ``continue``, of the loop around it."""
     if isinstance(s, how):
         return True

@@ -10,13 +10,13 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
+from numba.core import base, cgutils
 
 from polhode.kernel.simd import Lanes, each, joined, parts_of
 from polhode.kernel.source import Refused, Unsupported
@@ -41,7 +41,7 @@ class Scalar:
 
     __slots__ = ("kind", "v")
 
-    def __init__(self, kind: Any, v: Any) -> None:
+    def __init__(self, kind: types.Type, v: ir.Value) -> None:
         self.kind, self.v = kind, v
 
 
@@ -50,7 +50,7 @@ class Tup:
 
     __slots__ = ("cls", "parts")
 
-    def __init__(self, parts: Any, cls: Any = None) -> None:
+    def __init__(self, parts: Iterable[Value], cls: type[Any] | None = None) -> None:
         self.parts, self.cls = tuple(parts), cls
 
 
@@ -59,7 +59,7 @@ class View:
 
     __slots__ = ("data", "dtype", "lengths")
 
-    def __init__(self, dtype: Any, data: Any, lengths: Any) -> None:
+    def __init__(self, dtype: types.Type, data: ir.Value, lengths: Iterable[ir.Value]) -> None:
         self.dtype, self.data, self.lengths = dtype, data, tuple(lengths)
 
 
@@ -68,8 +68,8 @@ class Row:
 
     __slots__ = ("parts",)
 
-    def __init__(self, parts: Any) -> None:
-        self.parts = tuple(parts)
+    def __init__(self, parts: Iterable[Value]) -> None:
+        self.parts: tuple[Any, ...] = tuple(parts)
 
 
 class _Wide(types.Type):  # type: ignore[misc]
@@ -102,7 +102,7 @@ class Shape:
 
     __slots__ = ("kept", "key")
 
-    def __init__(self, key: Any, kept: Any = None) -> None:
+    def __init__(self, key: object, kept: object = None) -> None:
         self.key, self.kept = key, kept
 
     def __eq__(self, other: object) -> bool:
@@ -137,12 +137,12 @@ def width_of(*values: object) -> int:
     return found
 
 
-def plain_kind(kind: Any) -> Any:
+def plain_kind(kind: types.Type) -> types.Type | None:
     """The type of the number in a lane, or of a plain number; None of anything else."""
     return kind if kind in RANKS else PLAIN.get(type(kind))
 
 
-def wide_kind(kind: Any, width: int) -> Any:
+def wide_kind(kind: types.Type, width: int) -> types.Type:
     """The type of so many lanes of numbers of a type, or of lanes; without lanes the type itself."""
     return IN_LANES[plain_kind(kind)](width) if width else kind
 
@@ -190,7 +190,7 @@ def shape_of(value: Value) -> Shape:
     return Shape(("known", id(value.it)), value)
 
 
-def leaves_of(value: Value) -> list[Any]:
+def leaves_of(value: Value) -> list[ir.Value]:
     """The LLVM values of a settled value."""
     if isinstance(value, Scalar):
         return [value.v]
@@ -201,7 +201,7 @@ def leaves_of(value: Value) -> list[Any]:
     return []
 
 
-def rebuilt(like: Value, leaves: Any) -> Value:
+def rebuilt(like: Value, leaves: Iterator[ir.Value]) -> Value:
     """A value of the shape of ``like`` from an iterator over LLVM values."""
     if isinstance(like, Scalar):
         return Scalar(like.kind, next(leaves))
@@ -218,16 +218,16 @@ def rebuilt(like: Value, leaves: Any) -> Value:
 class Arithmetic:
     """Writes operations on values with a builder."""
 
-    def __init__(self, context: Any, contract: bool = False) -> None:
+    def __init__(self, context: base.BaseContext, contract: bool = False) -> None:
         self.context = context
-        self.builder: Any = Builder(contract=contract)
+        self.builder = Builder(contract=contract)
 
     # -------------------------------------------------------------- conversions
-    def spread(self, v: Any, width: int) -> Any:
+    def spread(self, v: ir.Value, width: int) -> ir.Value:
         """A number in so many lanes."""
         return self.builder.repeated(v, ir.VectorType(v.type, width))
 
-    def cast(self, value: Value, kind: Any) -> Any:
+    def cast(self, value: Value, kind: types.Type) -> ir.Value:
         """The LLVM value of a number, as one of this type."""
         value = settled(value)
         if not isinstance(value, Scalar):
@@ -297,7 +297,7 @@ class Arithmetic:
             return value
         raise Unsupported("a variable of two types")
 
-    def chosen(self, condition: Any, a: Value, b: Value) -> Value:
+    def chosen(self, condition: ir.Value, a: Value, b: Value) -> Value:
         """The first value where the condition holds, else the second; both are computed."""
         like = self.common(a, b)
         if isinstance(condition.type, ir.VectorType):
@@ -365,7 +365,7 @@ class Arithmetic:
             raise Unsupported("an operator on arrays")
         return Row([self.binary(name, p, q) for p, q in zip(a, b, strict=True)])
 
-    def power(self, a: Any, b: Any, exponent: Any) -> Value:
+    def power(self, a: Scalar, b: Scalar, exponent: object) -> Value:
         """a to the power b; with a constant whole exponent by multiplications."""
         if isinstance(exponent, int) and not isinstance(exponent, bool) and abs(exponent) < 0x10000:
             if plain_kind(a.kind) == FLOAT:
@@ -392,7 +392,7 @@ class Arithmetic:
         vectors = [joined(self.builder, leaves) for leaves in zip(*map(leaves_of, found), strict=True)]
         return rebuilt(self.varied(found[0], width), iter(vectors))
 
-    def multiplied(self, square: Any, exponent: int, one: Any, times: Any) -> Any:
+    def multiplied(self, square: ir.Value, exponent: int, one: ir.Value, times: Callable[..., ir.Value]) -> ir.Value:
         """A whole power by multiplications."""
         result, n = one, abs(exponent)
         while n:
@@ -403,7 +403,7 @@ class Arithmetic:
                 square = times(square, square)
         return self.builder.fdiv(one, result) if exponent < 0 else result
 
-    def whole_division(self, a: object, b: Any, remainder: bool) -> Any:
+    def whole_division(self, a: ir.Value, b: ir.Value, remainder: bool) -> ir.Value:
         """Floor of the quotient of integers, or the remainder with the sign of the divisor; 0 for a divisor of 0."""
         builder = self.builder
         zero, one = Constant(I, 0), Constant(I, 1)
@@ -418,7 +418,7 @@ class Arithmetic:
             return builder.select(unsafe, zero, found)
         return self.whole_division_by(a, b, remainder)
 
-    def whole_division_by(self, a: object, b: object, remainder: bool) -> Any:
+    def whole_division_by(self, a: ir.Value, b: ir.Value, remainder: bool) -> ir.Value:
         builder = self.builder
         zero, one = Constant(I, 0), Constant(I, 1)
         r = builder.srem(a, b)
@@ -428,7 +428,7 @@ class Arithmetic:
         q = builder.sdiv(a, b)
         return builder.select(differ, builder.sub(q, one), q)
 
-    def real_division(self, a: object, b: object, remainder: bool) -> Any:
+    def real_division(self, a: ir.Value, b: ir.Value, remainder: bool) -> ir.Value:
         """Floor of the quotient of numbers, or the remainder with the sign of the divisor, as Python computes them."""
         builder = self.builder
         zero, one = Constant(F, 0.0), Constant(F, 1.0)
@@ -486,7 +486,7 @@ class Arithmetic:
         kind = wide_kind(kind, width)
         return Scalar(wide_kind(BOOL, width), test(symbol, self.cast(a, kind), self.cast(b, kind)))
 
-    def as_truth(self, bits: Any) -> Scalar:
+    def as_truth(self, bits: ir.Value) -> Scalar:
         """A condition as a value."""
         return Scalar(Truths(bits.type.count) if isinstance(bits.type, ir.VectorType) else BOOL, bits)
 
@@ -506,18 +506,18 @@ class Arithmetic:
         return test("!=", x.v, self.cast(Known(0 if plain_kind(kind) == INT else 0.0), kind))  # type: ignore[union-attr]
 
     # -------------------------------------------------------------- functions of numbers
-    def extern(self, name: str, *arguments: object, pure: bool = True) -> Any:
+    def extern(self, name: str, *arguments: ir.Value, pure: bool = True) -> ir.Value:
         """Call a function of the C library on numbers."""
         insert = cgutils.insert_pure_function if pure else cgutils.get_or_insert_function
         function = insert(self.builder.module, ir.FunctionType(F, [F] * len(arguments)), name)
         return self.builder.call(function, arguments)
 
-    def intrinsic(self, name: str, *arguments: object) -> Any:
+    def intrinsic(self, name: str, *arguments: ir.Value) -> ir.Value:
         """Call a function of LLVM on numbers."""
         kind = ir.FunctionType(F, [F] * len(arguments))
         return self.builder.call(cgutils.get_or_insert_function(self.builder.module, kind, name), arguments)
 
-    def least_by_tests(self, values: Any, symbol: str) -> Value:
+    def least_by_tests(self, values: Sequence[Value], symbol: str) -> Value:
         """As ``least``, of values that have more than a number."""
         best = self.number(values[0])
         for value in values[1:]:
@@ -525,7 +525,7 @@ class Arithmetic:
             best = self.number(self.chosen(test, value, best))
         return best
 
-    def least(self, values: Any, symbol: str) -> Value:
+    def least(self, values: Sequence[Value], symbol: str) -> Value:
         """The smallest ("<") or largest (">") of several numbers; of equal ones the first, as Python chooses."""
         if width_of(*values):
             return self.least_by_tests(values, symbol)
@@ -538,7 +538,7 @@ class Arithmetic:
             best = Scalar(like.kind, self.builder.select(compare(symbol, b, a), b, a))  # type: ignore[union-attr]
         return best
 
-    def of_lanes(self, it: Any, x: list[Value]) -> Value:
+    def of_lanes(self, it: Callable[..., Any], x: list[Value]) -> Value:
         """A function of numbers, lane by lane; by one instruction where processors have it."""
         width = width_of(*x)
         wide, wholes, builder = Lanes(width), Wholes(width), self.builder
@@ -562,7 +562,7 @@ class Arithmetic:
             return Scalar(wide, each(builder, WIDE[it][0], *numbers))
         return self.each_lane(lambda *lane: self.function_of_numbers(it, list(lane)), *x)
 
-    def function_of_numbers(self, it: Any, x: list[Value]) -> Value:
+    def function_of_numbers(self, it: Callable[..., Any], x: list[Value]) -> Value:
         """A function of plain numbers."""
         raise NotImplementedError
 
