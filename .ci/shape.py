@@ -1,5 +1,6 @@
 """Files, functions and folders stay small: prints files of more than 700 lines, functions of more than 10 parameters
-outside kernels, and folders of more lines or statements than SIZES says; ends with 1 where there are some.
+outside kernels, folders of more lines or statements than SIZES says, and more than 500 times Any where a type could
+stand; ends with 1 where there are some.
 
     python .ci/shape.py           # also how large all is
     python .ci/shape.py --less    # writes the present sizes into the table, where they are smaller
@@ -19,7 +20,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "polhode"
 PAPERS = SOURCE.parent / "polhode_papers"
 
-MOST_LINES, MOST_PARAMETERS = 700, 10
+MOST_LINES, MOST_PARAMETERS, MOST_ANY = 700, 10, 500
 TABLES = {"methods/tableaux.py", "methods/splitting_tables.py"}
 """Files of numbers, of any length."""
 LONG: set[str] = set()
@@ -157,9 +158,15 @@ def main() -> int:
         write_less(now)
         return 0
     found += grown(now)
+    unknown = sum(len(re.findall(r": Any\b", path.read_text(encoding="utf-8"))) for path in SOURCE.rglob("*.py"))
+    if unknown > MOST_ANY:
+        found.append(f"{unknown} arguments and variables are Any, more than {MOST_ANY}; say their types")
     print("\n".join(found), end="\n" * bool(found))
     library = [sum(column) for column in zip(*(one for name, one in now.items() if name != PAPERS.name), strict=True)]
-    print(f"polhode: {library[0]:,} lines, {library[1]:,} statements; {PAPERS.name}: {now[PAPERS.name][0]:,} lines")
+    print(
+        f"polhode: {library[0]:,} lines, {library[1]:,} statements; {PAPERS.name}: {now[PAPERS.name][0]:,} lines; "
+        f"{unknown} times Any"
+    )
     return 1 if found else 0
 
 

@@ -76,3 +76,13 @@ def test_a_folder_that_grows_is_found(small, monkeypatch, capsys):
     small.write("new/b.py", "x = 1\n")
     monkeypatch.setitem(small.SIZES, "runs", (11, 3))
     assert small.main() == 1 and "new has 1 lines, more than 0" in capsys.readouterr().out
+
+
+def test_types_that_are_not_said_are_counted(small, monkeypatch, capsys):
+    monkeypatch.setitem(small.SIZES, "runs", (10, 10))
+    small.write("runs/a.py", "x: Any = 1\n\n\ndef f(y: Any, z: int) -> None:\n    pass\n")
+    for most, passes in ((2, True), (1, False)):
+        monkeypatch.setattr(small, "MOST_ANY", most)
+        assert small.main() == (not passes)
+        out = capsys.readouterr().out
+        assert ("2 arguments and variables are Any, more than 1" in out) is not passes and "2 times Any" in out
