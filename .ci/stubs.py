@@ -39,6 +39,7 @@ RIGHT = (
     "ph.trajectory.convergence.observed_order([0.4, 0.2, 0.1], [1.6e-3, 4e-4, 1e-4])",
     "ph.trajectory.frames.pointing_error(ds, toward=(0, 0, 1)), ph.ensembles.reductions.quantiles('energy', (0.1, 1))",
     "ph.compare(top, ['v2', 'trapm'], [0.1, 0.05], t_end=1.0, start={'angular_velocity': (0, 0, 1.0)})",
+    "ph.methods.method('baoab', temperature=300.0, seed=2), ph.forces.gravity_field('EGM2008', orientation='earth')",
     "ph.gradient(sum, top, 'v2', step=0.1, steps=3, attitude=(1, 0, 0, 0), parameters={'weight': 2.0})",
 )
 """Calls that mypy must take."""

@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from types import ModuleType
+from typing import Any
 
 from polhode.arguments import LONGEST_WORD, text
 from polhode.errors import InvalidInput, closest, shown, unknown_name
@@ -63,7 +64,7 @@ METHODS: dict[str, Method] = Registry((row.name, row) for family in FAMILIES for
 """Every method by name."""
 
 
-def method(named: str | Method | MethodSpec, **options: str) -> MethodSpec:
+def method(named: str | Method | MethodSpec, **options: Any) -> MethodSpec:
     """Resolve a method string ``[step_density:]name[/flow][:option...]``.
 
     Parameters
@@ -99,8 +100,7 @@ def method(named: str | Method | MethodSpec, **options: str) -> MethodSpec:
         return TIME_TRANSFORMATIONS[head](method, ":".join(words), **options)
     if not options:
         return _resolved(head, *words, known=METHODS.get(head.partition("/")[0]))
-    row = _row(head)
-    return MethodSpec(row, row.resolve_options(words, **options))
+    return MethodSpec(row := _row(head), row.resolve_options(words, **options))
 
 
 @lru_cache(512)

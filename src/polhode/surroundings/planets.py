@@ -199,7 +199,7 @@ def to_j2000(T: Array) -> Array:
     return np.swapaxes(nutation @ of_date, -1, -2) @ _about(2, -psi * np.cos(mean))
 
 
-Orientation = Annotated[Mapping[str, Any], TableOf(earth_orientation)]
+Orientation = Annotated[str | Mapping[str, Any], TableOf(earth_orientation)]
 
 
 def oriented(orientation: object, axis: Vector, angle: Angle) -> tuple[Array, float]:
