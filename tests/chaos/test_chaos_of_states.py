@@ -75,7 +75,8 @@ def test_a_sample_is_a_map_whose_exponents_are_those_of_its_matrix(method, place
     steps = 40_000 if every == 0.2 else 8000
     ds = ph.chaos.lyapunov(cart, method, vectors=9, step=0.1, steps=steps, position=(1.0, 0.2, 0.1))
     assert np.allclose(ds.exponent[:6], wanted, rtol=0, atol=5e-3) and (ds.exponent[6:] == -np.inf).all()
-    assert ph.chaos.megno(cart, method, step=0.1, steps=2000, position=(1.0, 0.2, 0.1)).status == 0
+    if method == "mkrk:cv8":
+        assert ph.chaos.megno(cart, method, step=0.1, steps=2000, position=(1.0, 0.2, 0.1)).status == 0
 
 
 def floor(ball):

@@ -187,8 +187,8 @@ def with_motors():
 def test_wheels_go_on_between_data(free):
     """Motors accelerate them all the time; a filter that began with their first speeds would be lost."""
     rng, rate = np.random.default_rng(1), np.array([1e-2, -2e-2, 1e-2])
-    ds = ph.integrate(with_motors(), "mkrk:cv8", step=1.0, t_end=400.0, every=10, angular_velocity=rate)
-    w = ds.angular_velocity.values + 1e-4 * rng.standard_normal((41, 3))
+    ds = ph.integrate(with_motors(), "mkrk:cv8", step=1.0, t_end=200.0, every=10, angular_velocity=rate)
+    w = ds.angular_velocity.values + 1e-4 * rng.standard_normal((21, 3))
     prior = {"attitude": 1e-3, "angular_velocity": 1e-3} | ({"inertia": 0.1} if free else {})
     found = ph.estimation.kalman(with_motors(), {"gyro": (ds.time.values, w)}, "mkrk:cv8", step=1.0, noise=1e-4,
                                  angular_velocity=rate, prior=prior, free=free or [])  # fmt: skip
