@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from cover import crossed, some
 from each import each
 from polhode.checks.system import _defect_line
 from polhode.checks.system_measures import gradient_defect
@@ -51,7 +52,7 @@ RIGHT = {
 }
 
 
-@each("seed", range(4))
+@each("seed", some(range(4), 2))
 @each("name", RIGHT)
 def test_a_right_one_is_not_reported(name, seed):
     system = RIGHT[name]()
@@ -102,8 +103,7 @@ def beside(t, position, velocity, parameters):
     )
 
 
-@each("seed", range(2))
-@each("wrong", [sign, stiffer, longer, two_sided, one_way, beside], ids=lambda f: f.__name__)
+@each(("wrong", "seed"), crossed([sign, stiffer, longer, two_sided, one_way, beside], range(2)))
 def test_a_wrong_one_is_found(wrong, seed):
     report = ph.checks.check_system(declared(wrong), states=10, seed=seed, **AT_LENGTH)
     assert "loads and potential" in {line.what for line in report.failures}, report

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cover import crossed
 from each import each
 from polhode.kernel import drive, layout as L
 from polhode.methods.free_flows import free_flow
@@ -53,8 +54,7 @@ def drifts(name, h, n):
     return np.abs(found[0] / energy - 1), np.abs(found[1] / length - 1), np.abs(found[2] - 1)
 
 
-@each("name", ["exact", "semiexact6", "kosenko", "dmv6", "implicit_midpoint"])
-@each("h", [0.1, 0.9])
+@each(("name", "h"), crossed(["exact", "semiexact6", "kosenko", "dmv6", "implicit_midpoint"], [0.1, 0.9]))
 def test_no_rounding_of_energy_and_length_goes_one_way(name, h):
     """A step of the same size from the same orbit rounds alike; 100,000 of them were off by up to 3e-12."""
     energy, length, unit = drifts(name, h, 100_000)
@@ -76,8 +76,9 @@ def veered(name, h, n):
     return np.linalg.norm(np.cross(begin, in_space(y)), axis=1) / (begin * begin).sum(axis=1)
 
 
-@each("name", ["exact", "semiexact6", "kosenko", "exact_matrix", "semiexact6_matrix", "dmv6"])
-@each("h", [1e-3, 0.1])
+@each(
+    ("name", "h"), crossed(["exact", "semiexact6", "kosenko", "exact_matrix", "semiexact6_matrix", "dmv6"], [1e-3, 0.1])
+)
 def test_the_momentum_in_space_does_not_veer(name, h):
     """As products of matrices 100,000 turns were off by 1.2e-12, and a million by ten times as much."""
     assert veered(name, h, 100_000).max() < 3e-13

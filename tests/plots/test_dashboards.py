@@ -82,7 +82,7 @@ def said(axes):
 
 
 # ------------------------------------------------------------------ places
-@each("name", some(SINGLE, 7))
+@each("name", some(SINGLE, 4))
 def test_texts_of_examples_are_apart_and_inside(name):
     assert misplaced(dashboard(example(name))) == []
 
