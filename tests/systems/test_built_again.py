@@ -10,6 +10,7 @@ import pytest
 import polhode as ph
 from each import each
 from polhode.systems import structure
+from polhode.systems.sampling import Sampled
 
 I = (1.0, 2.0, 2.5)
 
@@ -20,6 +21,18 @@ def drag(t, q, omega, parameters):
 
 def hill(t, q, parameters):
     return parameters[0] * q[1] * q[1]
+
+
+def pointing(t, position, velocity, q, omega, parameters, states):
+    return -parameters[0] * omega
+
+
+def wearing(t, q, omega, parameters, states):
+    return -parameters[0] * omega, states.wear
+
+
+def wheels(k):
+    return ph.reaction_wheels(np.eye(3), 0.01 * k, max_momentum=k, speed=0.1 * k)
 
 
 def tethered(k):
@@ -50,6 +63,20 @@ BUILDERS = {
     "orbit with J2": lambda k: ph.orbit(k, forces=[ph.forces.zonal(radius=1.0, J2=1e-3 * k)]),
     "spacecraft": lambda k: ph.spacecraft(I, mu=k, mass=k),
     "spacecraft with J2": lambda k: ph.spacecraft(I, mu=k, forces=[ph.forces.zonal(radius=1.0, J2=1e-3 * k)]),
+    "spacecraft with wheels": lambda k: ph.spacecraft(I, mu=k, wheels=wheels(k)),
+    "spacecraft with a controller": lambda k: ph.spacecraft(
+        I, mu=k, wheels=wheels(k), parameters=[k], controllers=[ph.controller(pointing, k, "wheel_command", delay=k)]
+    ),
+    "spacecraft with gyros": lambda k: ph.spacecraft(
+        I, mu=k, gyros=ph.control_moment_gyros([(0, 0, 1)], [(1, 0, 0)], k, max_angle=k, angle=0.1 * k)
+    ),
+    "spacecraft with torquers": lambda k: ph.spacecraft(
+        I, mu=k, magnetic_field={"kind": "dipole"}, torquers=ph.systems.magnetic_torquers(np.eye(3), k, command=0.1 * k)
+    ),
+    "rigid_body with states": lambda k: ph.rigid_body(I, torque=wearing, parameters=[k], states={"wear": [k]}),
+    "rigid_body with noise": lambda k: ph.rigid_body(
+        I, torque=wearing, parameters=[k], states={"wear": 1, "draft": {"noise": k, "every": k, "seed": 3}}
+    ),
     "gravity_gradient": lambda k: ph.systems.gravity_gradient(I, mu=k, radius=2.0),
     "soft_wall": lambda k: ph.systems.soft_wall((1.0, 2.0, 1.0 + k)),
     "tethered": tethered,
@@ -63,6 +90,9 @@ def same(a, b):
         return np.array_equal(a, b)
     if callable(a) and callable(b):
         return getattr(a, "__name__", type(a)) == getattr(b, "__name__", type(b))
+    if isinstance(a, tuple) and a and isinstance(a[0], Sampled):
+        told = [[(one.every, one.phase, one.pulses) for one in some] for some in (a, b)]
+        return told[0] == told[1]
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
     return type(a) is type(b) if type(a).__eq__ is object.__eq__ else a == b

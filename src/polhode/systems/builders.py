@@ -33,6 +33,7 @@ from polhode.systems.sum import (
     ground_about,
     in_pairs,
     loads_of,
+    numbered,
     parts_of,
     put_together,
     roles_of,
@@ -232,8 +233,10 @@ def assembled(
         own["arguments"]["loads"] = {one.name: more.arguments[one.name] for one in given.more}
     if not (users or further):
         own["axis"] = axis
-    if quantities is not None and not whole.carried:
-        own["quantities"] = quantities(None)
+    if whole.carried or whole.controllers or whole.states:
+        own |= numbered(whole, structure, states, bodies, _called_of(commands, lambda: made({*every})[1], called))
+    if quantities is not None:
+        own["quantities"] = quantities(own.get("quantities"))
     if users:
         bare = not (loads or given.more or whole.carried)
         at_rest = bare and given.worked and len(users) == 1 and users.keys().isdisjoint(ENERGIES)
@@ -241,16 +244,13 @@ def assembled(
         own["called"] = Called(MappingProxyType(users), holes, as_they_are, at_rest)
 
     def others() -> dict[str, Any]:
-        calls = _called_of(commands, lambda: made({*every})[1], called) if commands else {}
-        roles = roles_of(whole, structure, states, bodies, called=calls)
+        roles = roles_of(whole, structure, own if "auxiliary" in own else numbered(whole, structure, states, bodies))
         worked = given.worked or "energy" in roles["conserves"]
         worked = worked or (not loads and (len(users) < 2 or "reported_energy" in users))
         if users:
             roles |= _roles_called(roles, whole, structure, given, loads, own["called"])
         elif not further:
             roles |= {"conserves": roles["conserves"] + ("axial_angular_momentum",) * (axis is not None), **alone}
-        if quantities is not None and whole.carried:
-            roles["quantities"] = quantities(roles["quantities"])
         return roles | {"name": name, "names": whole.names if further else (), "records_work": worked}
 
     kind = (name, *users, *called, given.worked, bool(loads), axis is None, *alone.items())

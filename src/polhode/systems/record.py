@@ -259,9 +259,9 @@ class System:
         return made
 
     def of_kind(self, own: Collection[str]) -> dict[str, Any] | None:
-        """Its attributes but those, if these are all that differ in systems of one structure, none of which a run
-        changes."""
-        if self.watches or self.switches or self.impulses or self.sampled or self.read_from < len(self.auxiliary):
+        """Its attributes but those; None where others of them differ in systems of one structure, or in a run."""
+        changed = self.watches or self.switches or self.impulses or self.sampled
+        if "auxiliary" not in own and (changed or self.read_from < len(self.auxiliary)):
             return None
         return {name: one for name, one in self.__dict__.items() if name not in own and name not in KEPT}
 

@@ -41,7 +41,7 @@ from polhode.systems.events import impact
 from polhode.systems.gravitation import Attraction, gravitation
 from polhode.systems.loads_roles import no_loads, no_series, roles_of_both
 from polhode.systems.pairs import measured, numbers_of_each, within_of_loads
-from polhode.systems.record import AuxiliaryVariable, System
+from polhode.systems.record import IDENTITY, AuxiliaryVariable, System
 from polhode.systems.states import States, states_of
 from polhode.systems.structure import structure_of
 from polhode.systems.sudden import WHEN, changes, events_of_load, functions_of as functions_at, gated, settings
@@ -50,7 +50,7 @@ from polhode.systems.user.acting import HANDED
 from polhode.systems.user.chosen import Called
 from polhode.systems.user.function import findings_of, record_of, refusal
 
-IDENTITY = (1.0, 0.0, 0.0, 0.0)
+Core = System | Attraction | None
 ARGUMENTS = ("surroundings", "name", "box", "cutoff", "switch", "skin")
 """Arguments of a system, as which no summand is called."""
 NO_BOX = dict.fromkeys(ARGUMENTS[2:])
@@ -175,7 +175,7 @@ def parts_of(parts: Sequence[Body | Load | Surrounding], taken: Collection[str] 
 
 
 def composed(
-    parts: Iterable[Body | Load | Surrounding], core: System | Attraction | None = None,
+    parts: Iterable[Body | Load | Surrounding], core: Core = None,
     within: Mapping[str, Any] = NO_BOX, about: Mapping[str, str] = MappingProxyType({}),
 ) -> System:  # fmt: skip
     """The system of these summands, perhaps beside a core; ``within`` are box and cut-off of loads on pairs, ``about``
@@ -198,8 +198,9 @@ def composed(
     }  # fmt: skip
 
     def others() -> dict[str, Any]:
-        roles = {"name": "system", "names": whole.names} | roles_of(whole, structure, states, bodies, core)
-        return roles | ({"names": (), "potential": None, "conserves": ()} if alone else {})
+        found = {"name": "system", "names": whole.names} | numbered(whole, structure, states, bodies)
+        none = {"names": (), "potential": None, "conserves": ()} if alone else {}
+        return roles_of(whole, structure, found, core) | none
 
     made = put_together(whole, structure, bodies, ("system",) if core is None else None, own, others)
     return measured(made, structure)
@@ -364,7 +365,7 @@ def surfaces(sum: Sum) -> Iterator[tuple[float, int]]:
 
 def sum_of(
     bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = (),
-    core: System | Attraction | None = None, within: Within = OPEN, in_turn: bool = False, principal: bool = False,
+    core: Core = None, within: Within = OPEN, in_turn: bool = False, principal: bool = False,
 ) -> Sum:  # fmt: skip
     """The sum of bodies, loads and controllers, its numbers one after another: those of a core, or the gravity
     parameter of a centre, then those of each load, then those of the surroundings. Before them are the settings of the
@@ -441,38 +442,40 @@ def _reading(summand: Summand, name: str, flags: Mapping[str, tuple[int, Any]], 
     return replace(summand, each={**summand.each, **own}) if own else summand
 
 
-def roles_of(
-    sum: Sum, structure: Structure, states: States, bodies: Sequence[Body], core: System | Attraction | None = None,
-    called: Mapping[str, Called] = MappingProxyType({}),
-) -> dict[str, Any]:  # fmt: skip
-    """The attributes of a system that follow from its structure, beside a core. ``called`` as of
-    ``commands.sampled_by``."""
-    kept = structure.conserves
+def numbered(
+    sum: Sum, structure: Structure, states: States, bodies: Sequence[Body], called: Mapping[str, Called] | None = None
+) -> dict[str, Any]:
+    """The attributes of a system that hold numbers of its own. ``called`` as of ``commands.sampled_by``."""
     auxiliary = [AuxiliaryVariable("work", name, name not in structure.timed) for name in structure.work]
-    first, reads = L.BODY * len(bodies) + len(auxiliary), bool(states.sizes or sum.carried)
+    first = L.BODY * len(bodies) + len(auxiliary)
     auxiliary += [own for one in sum.carried for own in one.variables(bodies[one.body])]
-    sampled = sampled_by(sum, structure, (*auxiliary, *states.auxiliary), states.noises, called)
+    sampled = sampled_by(sum, structure, (*auxiliary, *states.auxiliary), states.noises, called or {})
     sudden = [own for one in sum.summands for own in changes(one, structure, sum)]
     sudden += settings(sampled.pop("programs"), sum)
     at_events = [own for own in sudden if isinstance(own, Watch)]
     at_events += [impact(radius, bodies[i].name) for radius, i in surfaces(sum) if isfinite(bodies[i].mass)]
     found: dict[str, Any] = {
-        "potential": structure.potential,
         "watches": (*(own for one in sum.carried for own in watches_of(one, bodies[one.body], first)), *edges_of(sum),
                     *(own for one in sum.summands for own in one.watches), *at_events),
-        "impulses": tuple(own for own in sudden if own not in at_events),
-        "conserves": ("energy",) * structure.conservative + kept,
-        "memory": structure.memory, "switches": sum.switches,
-        "decided": frozenset(int(name[1:]) for name in structure.fixed),
-        **sampled,
+        "impulses": tuple(own for own in sudden if own not in at_events), "switches": sum.switches, **sampled,
+    }  # fmt: skip
+    if sum.carried:
+        about = next((name for name in structure.conserves if name.endswith("angular_momentum")), "")
+        found |= {"wheels_at": sum.rotors_at, "quantities": Spin(sum.carried, found["parameters"], about)}
+    return found
+
+
+def roles_of(sum: Sum, structure: Structure, numbers: Mapping[str, Any], core: Core = None) -> dict[str, Any]:
+    """The attributes of a system that follow from its structure, beside a core, with those of ``numbered``."""
+    reads = bool(sum.states or sum.carried)
+    found: dict[str, Any] = {
+        "potential": structure.potential, "conserves": ("energy",) * structure.conservative + structure.conserves,
+        "memory": structure.memory, "decided": frozenset(int(name[1:]) for name in structure.fixed), **numbers,
     }  # fmt: skip
     if structure.pairs:
-        found |= sum.within.attributes(len(bodies), found["parameters"], *structure.pairs)
-    if sum.carried:
-        about = next((name for name in kept if name.endswith("angular_momentum")), "")
-        found |= {"wheels_at": sum.rotors_at, "quantities": Spin(sum.carried, found["parameters"], about)}
-        if structure.rotors_alone and structure.centred:
-            found["recommended"] = "rkn6_14a/kepler"
+        found |= sum.within.attributes(len(sum.names), found["parameters"], *structure.pairs)
+    if sum.carried and structure.rotors_alone and structure.centred:
+        found["recommended"] = "rkn6_14a/kepler"
     if core is not None:
         return found | beside(core, structure, not reads)
     if structure.potential is None and not found["auxiliary"]:  # free
@@ -518,7 +521,8 @@ def put_together(
         "mass": np.array([one.mass for one in bodies]), "moments": np.array([one.moments for one in bodies]),
         "frames": np.array([one.frame for one in bodies]), "parameters": sum.numbers(structure), **own,
     }  # fmt: skip
-    if sum.carried or sum.controllers or sum.around or sum.states or structure.pairs or any(surfaces(sum)):
+    equipped = "auxiliary" not in own and (sum.carried or sum.controllers or sum.states)
+    if equipped or sum.around or structure.pairs or any(surfaces(sum)):
         kind = None
     if kind is not None and (known := structure.kinds.get(kind)) is not None:
         return System.like(known, numbers)
@@ -562,7 +566,7 @@ class Again:
     structure: Structure  # that of the system
     states: States  # its states
     bodies: tuple[Body, ...]  # its bodies
-    core: System | Attraction | None = None  # what its loads are beside
+    core: Core = None  # what its loads are beside
 
     def __call__(self, system: System) -> System:
         """The system at present: the last one made for a structure."""
@@ -572,8 +576,9 @@ class Again:
         made: dict[int, System] = system.__dict__.setdefault("_again", {})
         if id(structure) not in made:
             made.clear()
-            roles = {"quantities": None} | roles_of(self.sum, structure, self.states, self.bodies, self.core)
-            again = replace(system, **roles, made_again=replace(self, structure=structure))
+            found = {"quantities": None} | numbered(self.sum, structure, self.states, self.bodies)
+            roles = roles_of(self.sum, structure, found, self.core) | {"made_again": replace(self, structure=structure)}
+            again = replace(system, **roles)
             made[id(structure)] = measured(again, structure)
         return made[id(structure)]
 
