@@ -33,7 +33,7 @@ from polhode.systems.sum import (
     ground_about,
     in_pairs,
     loads_of,
-    numbered,
+    own_of,
     parts_of,
     put_together,
     roles_of,
@@ -234,7 +234,7 @@ def assembled(
     if not (users or further):
         own["axis"] = axis
     if whole.carried or whole.controllers or whole.states:
-        own |= numbered(whole, structure, states, bodies, _called_of(commands, lambda: made({*every})[1], called))
+        own |= own_of(whole, structure, states, bodies, _called_of(commands, lambda: made({*every})[1], called))
     if quantities is not None:
         own["quantities"] = quantities(own.get("quantities"))
     if users:
@@ -244,7 +244,7 @@ def assembled(
         own["called"] = Called(MappingProxyType(users), holes, as_they_are, at_rest)
 
     def others() -> dict[str, Any]:
-        roles = roles_of(whole, structure, own if "auxiliary" in own else numbered(whole, structure, states, bodies))
+        roles = roles_of(whole, structure, own if "auxiliary" in own else own_of(whole, structure, states, bodies))
         worked = given.worked or "energy" in roles["conserves"]
         worked = worked or (not loads and (len(users) < 2 or "reported_energy" in users))
         if users:

@@ -198,7 +198,7 @@ def composed(
     }  # fmt: skip
 
     def others() -> dict[str, Any]:
-        found = {"name": "system", "names": whole.names} | numbered(whole, structure, states, bodies)
+        found = {"name": "system", "names": whole.names} | own_of(whole, structure, states, bodies)
         none = {"names": (), "potential": None, "conserves": ()} if alone else {}
         return roles_of(whole, structure, found, core) | none
 
@@ -442,7 +442,7 @@ def _reading(summand: Summand, name: str, flags: Mapping[str, tuple[int, Any]], 
     return replace(summand, each={**summand.each, **own}) if own else summand
 
 
-def numbered(
+def own_of(
     sum: Sum, structure: Structure, states: States, bodies: Sequence[Body], called: Mapping[str, Called] | None = None
 ) -> dict[str, Any]:
     """The attributes of a system that hold numbers of its own. ``called`` as of ``commands.sampled_by``."""
@@ -466,7 +466,7 @@ def numbered(
 
 
 def roles_of(sum: Sum, structure: Structure, numbers: Mapping[str, Any], core: Core = None) -> dict[str, Any]:
-    """The attributes of a system that follow from its structure, beside a core, with those of ``numbered``."""
+    """The attributes of a system that follow from its structure, beside a core, with those of ``own_of``."""
     reads = bool(sum.states or sum.carried)
     found: dict[str, Any] = {
         "potential": structure.potential, "conserves": ("energy",) * structure.conservative + structure.conserves,
@@ -576,7 +576,7 @@ class Again:
         made: dict[int, System] = system.__dict__.setdefault("_again", {})
         if id(structure) not in made:
             made.clear()
-            found = {"quantities": None} | numbered(self.sum, structure, self.states, self.bodies)
+            found = {"quantities": None} | own_of(self.sum, structure, self.states, self.bodies)
             roles = roles_of(self.sum, structure, found, self.core) | {"made_again": replace(self, structure=structure)}
             again = replace(system, **roles)
             made[id(structure)] = measured(again, structure)
