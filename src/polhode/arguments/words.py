@@ -216,13 +216,13 @@ def summary(function: Callable[..., Any]) -> str:
 
 
 def _unwrapped(annotation: object) -> tuple[Any, list[Any]]:
-    """The type within ``Annotated`` and ``| None``, and all marks on the way."""
+    """The type within ``Annotated`` and ``| None``, text of what else may be an object, and all marks on the way."""
     if get_origin(annotation) is Annotated:
         kind, *marks = get_args(annotation)
         kind, inner = _unwrapped(kind)
         return kind, marks + inner
     if get_origin(annotation) in (Union, UnionType):
         inside = [part for part in get_args(annotation) if part is not NoneType]
-        if len(inside) == 1:
-            return _unwrapped(inside[0])
+        if len(inside) == 1 or str in inside:
+            return _unwrapped(str if str in inside else inside[0])
     return annotation, []

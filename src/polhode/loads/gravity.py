@@ -18,6 +18,7 @@ from polhode.surroundings.gravity_fields import (
     DEGREE,
     POLE,
     RATE,
+    GravityField,
     Harmonics,
     gravity_of_harmonics,
     harmonics_of,
@@ -407,7 +408,7 @@ def of_harmonics(field: Harmonics) -> Load:
 
 @answering
 def harmonics(
-    field: str,
+    field: str | GravityField,
     *,
     degree: int | None = None,
     order: int | None = None,

@@ -17,7 +17,7 @@ from polhode.loads.load import made
 from polhode.loads.surfaces import in_layers, in_light, in_model, in_shade
 from polhode.loads.thrust import FRAMES, changed_by, pushed_along, pushed_forwards, pushed_outwards, times_of
 from polhode.surroundings.air import ROTATION, AirByModel, air_of, layers_of
-from polhode.surroundings.gravity_fields import harmonics_of
+from polhode.surroundings.gravity_fields import GravityField, harmonics_of
 from polhode.surroundings.light import sizes_of, sunlight
 from polhode.surroundings.paths import Circle, Ephemerides, ephemeris_of, path, path_of, path_to_sun
 from polhode.surroundings.planets import Orientation
@@ -84,7 +84,7 @@ def zonal(
 @answering
 @words.described_by(harmonics)
 def gravity_field(
-    field: str,
+    field: str | GravityField,
     *,
     degree: int | None = None,
     order: int | None = None,
