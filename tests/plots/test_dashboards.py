@@ -236,7 +236,7 @@ def test_precession_counts_turns():
     z = ph.rotation.rotate(ds.attitude.values, (0, 0, 1))
     turns = np.unwrap(np.arctan2(z[:, 1], z[:, 0]))
     drawn = axes_of(picture, "Precession").lines[0].get_ydata()
-    np.testing.assert_allclose(drawn[-1], (turns[-1] - turns[0]) / (2 * np.pi), atol=1e-12)
+    np.testing.assert_allclose(drawn[-1], (turns[-1] - turns[0]) / (2 * np.pi), rtol=0, atol=1e-12)
 
 
 def test_molecules_in_a_bath_show_its_energy(water):
@@ -287,8 +287,8 @@ def test_curves_between_rows_pass_through_the_orbit():
     assert not gaps.any()
     times, path = filled(t, r, v, gaps)
     assert len(times) > 200
-    np.testing.assert_allclose(np.linalg.norm(path, axis=1), 1.0, atol=1e-3)
-    np.testing.assert_allclose(slopes_of(t, t[:, None] ** 2)[:, 0], 2 * t, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(path, axis=1), 1.0, rtol=0, atol=1e-3)
+    np.testing.assert_allclose(slopes_of(t, t[:, None] ** 2)[:, 0], 2 * t, rtol=0, atol=1e-12)
 
 
 def test_no_line_where_rows_are_too_far_apart():

@@ -219,7 +219,7 @@ def test_rows_that_come_are_followed(path, polhode, monkeypatch, ends):
         code, out, err = polhode("tail", path, "--follow", "-n", "100000", "--variables", "energy")
         times = np.array([float(line.split()[0]) for line in out.splitlines()[1:]])
         assert code == 0 and err == "the run is complete\n" and run.wait(timeout=60) == 0
-        np.testing.assert_allclose(times, 0.01 * np.arange(3001), atol=1e-9)  # each row once
+        np.testing.assert_allclose(times, 0.01 * np.arange(3001), rtol=0, atol=1e-9)  # each row once
         return
     seen = []
     for ds, left_out in last_rows(path, 3, follow=True):

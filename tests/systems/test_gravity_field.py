@@ -78,7 +78,7 @@ def test_it_is_the_gradient_of_the_sum(degree, place):
     p, t = np.array([7.0, *force.load.parameters["numbers"]]), 1234.5
     found = np.array(pulled(p, 1, t, x))
     expected = pull(field, x, 0.3 + 1e-4 * t, degree)
-    assert_allclose(found, expected, atol=3e-15 * degree * np.abs(expected).max())
+    assert_allclose(found, expected, rtol=0, atol=3e-15 * degree * np.abs(expected).max())
     with mp.workdps(degree + 40):
         V = float(level(field, [mp.mpf(one) for one in x], mp.mpf(0.3 + 1e-4 * t), degree))
     assert gravity_of_harmonics(p, 1, t, x) == pytest.approx(V, rel=1e-13)
@@ -99,7 +99,7 @@ def test_zonal_terms_are_those_of_zonal():
     one, other = ph.forces.zonal(radius=EGM.radius, **J), ph.forces.gravity_field(EGM, degree=6, order=0)
     found = of_field(other, r)
     expected = acting(one, r, mu=MU)["force"]
-    assert_allclose(found, expected, atol=1e-15 * np.abs(expected).max())
+    assert_allclose(found, expected, rtol=0, atol=4e-15 * np.abs(expected).max())
     assert other.autonomous and ph.orbit(MU, forces=[other]).conserves == ("energy", "vertical_angular_momentum")
     tilted = ph.forces.gravity_field(EGM, degree=6, order=0, axis=(1, 2, 3))
     zonal = ph.forces.zonal(radius=EGM.radius, axis=(1, 2, 3), **J)
@@ -128,7 +128,7 @@ def test_derivatives_go_through_the_sums():
 
     weights = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
     expected = sum(w * (end(1e3 * k) - end(-1e3 * k)) for k, w in weights) / 1e3
-    assert_allclose(P[:, 0], expected, atol=1e-11 * np.abs(expected).max())
+    assert_allclose(P[:, 0], expected, rtol=0, atol=1e-11 * np.abs(expected).max())
 
 
 def test_low_degrees_are_programs_and_high_ones_say_why_not():

@@ -106,10 +106,10 @@ def test_rates_are_limited_and_gimbals_stop():
     body = ph.rigid_body((10.0, 14.0, 18.0), gyros=stopped, controllers=[ph.controller(back, 4.0, "gimbal_command")])
     ds = ph.integrate(body, "s6_10", step=0.25, t_end=8.0)
     assert ds.event_kind.values.tolist() == ["gimbal_stopped", "gimbal_released"]
-    assert_allclose(ds.event_time.values, [2.0, 4.0], atol=1e-6)
-    assert_allclose(ds.gimbal_angle.sel(time=[1.0, 3.0, 6.0]).values[:, 0], [0.5, 1.0, 0.8], atol=1e-12)
+    assert_allclose(ds.event_time.values, [2.0, 4.0], rtol=0, atol=1e-6)
+    assert_allclose(ds.gimbal_angle.sel(time=[1.0, 3.0, 6.0]).values[:, 0], [0.5, 1.0, 0.8], rtol=0, atol=1e-12)
     free = ph.integrate(ph.rigid_body((10.0, 14.0, 18.0), gyros=stopped), "mkrk:cv8", step=0.25, t_end=8.0)
-    assert_allclose(free.gimbal_angle.values[-1, 0], 1.0, atol=1e-12)
+    assert_allclose(free.gimbal_angle.values[-1, 0], 1.0, rtol=0, atol=1e-12)
 
 
 def test_a_controller_steers_by_the_gyros():
@@ -149,7 +149,7 @@ def test_derivatives_follow_the_gyros():
     for k in range(3):
         e = 1e-6 * np.eye(3)[k]
         column = ds.state_transition[-1].values[:, columns.index(f"gimbal_angle.{k}")]
-        assert_allclose(column[9:12] if len(column) > 12 else column[3:6], (end(e) - end(-e)) / 2e-6, atol=1e-7)
+        assert_allclose(column[9:12] if len(column) > 12 else column[3:6], (end(e) - end(-e)) / 2e-6, rtol=0, atol=1e-7)
 
 
 def test_a_scenario_has_them(tmp_path):

@@ -64,7 +64,7 @@ def test_the_draw_with_another_scale_is_the_same_draw():
 
 def test_the_draw_is_a_start_of_integrate():
     ds = ph.integrate(molecules(5), "v2", step=0.1, steps=2, **ph.initial.gaussian_draw(5, 1))
-    np.testing.assert_allclose(ds.position[-1], ds.position[0], atol=0.0)
+    np.testing.assert_allclose(ds.position[-1], ds.position[0], rtol=0, atol=0.0)
 
 
 def test_the_lattice_of_the_paper():
@@ -107,8 +107,8 @@ def test_rotations_are_uniform():
     np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1.0, rtol=4e-16)
     R = matrices(q)
     sigma = 5.0 / np.sqrt(n)
-    np.testing.assert_allclose(R.mean(axis=0), 0.0, atol=sigma * np.sqrt(1.0 / 3.0))
-    np.testing.assert_allclose((R**2).mean(axis=0), 1.0 / 3.0, atol=sigma * np.sqrt(1.0 / 5.0 - 1.0 / 9.0))
+    np.testing.assert_allclose(R.mean(axis=0), 0.0, rtol=0, atol=sigma * np.sqrt(1.0 / 3.0))
+    np.testing.assert_allclose((R**2).mean(axis=0), 1.0 / 3.0, rtol=0, atol=sigma * np.sqrt(1.0 / 5.0 - 1.0 / 9.0))
     trace = np.trace(R, axis1=1, axis2=2)
     assert trace.mean() == pytest.approx(0.0, abs=sigma)
     assert (trace**2).mean() == pytest.approx(1.0, abs=sigma * np.sqrt(2.0))
@@ -127,7 +127,7 @@ def test_momenta_have_the_variances_of_maxwell_and_boltzmann():
     inside = state["angular_momentum"] @ ph.rotation.matrix_from_quaternion(frame)  # R^T L: principal axes
     np.testing.assert_allclose((inside**2).mean(axis=0), np.array(MOMENTS) * kT, rtol=tight)
     fourth = (inside**4).mean(axis=0) / (inside**2).mean(axis=0) ** 2
-    np.testing.assert_allclose(fourth, 3.0, atol=5.0 * np.sqrt(96.0 / n))
+    np.testing.assert_allclose(fourth, 3.0, rtol=0, atol=5.0 * np.sqrt(96.0 / n))
 
 
 @each("zero", [True, False])
@@ -155,7 +155,7 @@ def test_what_cannot_move_stays_at_rest():
     p, m = state["momentum"], state["angular_momentum"]
     assert not p[1].any() and p[[0, 2, 3]].all()
     assert not m[2].any() and m[3, 2] == 0.0 and m[[0, 1]].all() and m[3, :2].all()
-    np.testing.assert_allclose(p.sum(axis=0), 0.0, atol=1e-15)
+    np.testing.assert_allclose(p.sum(axis=0), 0.0, rtol=0, atol=1e-15)
     assert np.sum(p[[0, 2, 3]] ** 2 / mass[[0, 2, 3], None]) == pytest.approx(6 * 2.0, rel=1e-14)
     turning = np.sum(m[:2] ** 2 / MOMENTS) + np.sum(m[3, :2] ** 2 / 2.0)
     assert turning == pytest.approx(8 * 2.0, rel=1e-14)
@@ -220,7 +220,7 @@ def test_momenta_make_up_the_energy():
         made = ph.initial.at_energy(system, state, energy, seed=2)
         kinetic = np.sum(made["momentum"] ** 2 / (2.0 * mass[:, None]))
         assert at_rest + kinetic == pytest.approx(energy, abs=1e-12)
-        np.testing.assert_allclose(made["momentum"].sum(axis=0), 0.0, atol=1e-12)
+        np.testing.assert_allclose(made["momentum"].sum(axis=0), 0.0, rtol=0, atol=1e-12)
         assert float(ph.integrate(system, "v2", step=1e-3, steps=1, **made).energy[0]) == pytest.approx(
             energy, abs=1e-12
         )

@@ -453,6 +453,6 @@ def test_the_wheels_of_the_one_body_that_has_some_start_by_their_words():
     assert one.equals(other)
     alone = ph.integrate(built, step=0.5, steps=20, start=start)
     np.testing.assert_array_equal(alone.wheel_momentum[0], start["wheel_momentum"])
-    np.testing.assert_allclose(one.sel(body="craft").angular_velocity, alone.angular_velocity, atol=1e-12)
+    np.testing.assert_allclose(one.sel(body="craft").angular_velocity, alone.angular_velocity, rtol=0, atol=1e-12)
     with pytest.raises(InvalidInput, match="unknown state of free_body, given in start 'wheel_momentum'"):
         ph.integrate(ph.free_body((5, 4, 3)), step=0.5, steps=20, start=start)

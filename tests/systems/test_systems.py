@@ -136,7 +136,7 @@ def test_a_symmetric_top_is_seen_in_any_axes():
         tensor = (tensor + tensor.T) / 2
         system = ph.heavy_top(tensor, turn @ (0, 0, 1.0), 20.0)
         assert "axial_angular_momentum" in system.conserves
-        np.testing.assert_allclose(system.axis, turn[:, 2], atol=1e-15)
+        np.testing.assert_allclose(system.axis, turn[:, 2], rtol=0, atol=4e-15)
         assert symmetry_axis(tensor + 1e-9 * np.diag((1.0, -1.0, 0.5)), turn @ (0, 0, 1.0)) is None
     assert symmetry_axis((5, 5, 1), (0, 0, 0)) is None
 

@@ -26,10 +26,12 @@ def summed(lines):
 def test_published_values():
     """Of the verification run of [vallado2006], km and km/s; minutes from the epoch."""
     r, v = ph.initial.tle(VANGUARD).at([0.0, 360.0 * 60.0], "TEME")
-    np.testing.assert_allclose(r[0], np.array((7022.46529266, -1400.08296755, 0.03995155)) * 1e3, atol=0.01)
-    np.testing.assert_allclose(v[0], np.array((1.893841015, 6.405893759, 4.534807250)) * 1e3, atol=1e-5)
-    np.testing.assert_allclose(r[1], np.array((-7154.03120202, -3783.17682504, -3536.19412294)) * 1e3, atol=0.01)
-    np.testing.assert_allclose(v[1], np.array((4.741887409, -4.151817765, -2.093935425)) * 1e3, atol=1e-5)
+    np.testing.assert_allclose(r[0], np.array((7022.46529266, -1400.08296755, 0.03995155)) * 1e3, rtol=0, atol=0.01)
+    np.testing.assert_allclose(v[0], np.array((1.893841015, 6.405893759, 4.534807250)) * 1e3, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(
+        r[1], np.array((-7154.03120202, -3783.17682504, -3536.19412294)) * 1e3, rtol=0, atol=0.01
+    )
+    np.testing.assert_allclose(v[1], np.array((4.741887409, -4.151817765, -2.093935425)) * 1e3, rtol=0, atol=1e-5)
 
 
 def test_epoch_name_and_drag_term():
@@ -62,8 +64,8 @@ def test_axes_are_those_of_astropy(year):
         change = CartesianDifferential(v.T * units.m / units.s)
         there = TEME(CartesianRepresentation(r.T * units.m).with_differentials(change), obstime=when)
         theirs = there.transform_to(GCRS(obstime=when))
-        np.testing.assert_allclose(ours, theirs.cartesian.xyz.to_value("m").T, atol=3.0)
-        np.testing.assert_allclose(speeds, theirs.velocity.d_xyz.to_value("m/s").T, atol=0.0035)
+        np.testing.assert_allclose(ours, theirs.cartesian.xyz.to_value("m").T, rtol=0, atol=3.7)
+        np.testing.assert_allclose(speeds, theirs.velocity.d_xyz.to_value("m/s").T, rtol=0, atol=0.0042)
 
 
 def test_a_run_from_elements_stays_near_sgp4():

@@ -101,8 +101,8 @@ def test_extended_xyz_has_every_digit(boxed, ase_read, tmp_path):
         np.testing.assert_array_equal(frame.arrays["velo"], row.velocity)
         np.testing.assert_array_equal(frame.arrays["quaternion"], row.attitude)
         np.testing.assert_array_equal(frame.arrays["angular_momentum"], row.angular_momentum)
-        np.testing.assert_allclose(frame.arrays["dipoles"], turned(boxed, DIPOLE)[k], atol=1e-14)
-        np.testing.assert_allclose(frame.get_dipole_moment(), turned(boxed, DIPOLE)[k].sum(axis=0), atol=1e-14)
+        np.testing.assert_allclose(frame.arrays["dipoles"], turned(boxed, DIPOLE)[k], rtol=0, atol=1e-14)
+        np.testing.assert_allclose(frame.get_dipole_moment(), turned(boxed, DIPOLE)[k].sum(axis=0), rtol=0, atol=1e-14)
         np.testing.assert_allclose(frame.get_masses(), MASS, rtol=1e-14)
         np.testing.assert_array_equal(frame.cell.lengths(), EDGES)
         assert frame.pbc.all() and frame.get_chemical_symbols() == ["X"] * N
@@ -123,8 +123,8 @@ def test_molecules_become_atoms_and_stay_whole(water, ase_read, tmp_path):
     places, moves = atoms_of(water)
     frames = ase_read(ph.trajectory.export.extended_xyz(water, tmp_path / "a.xyz"), format="extxyz")
     for k, frame in enumerate(frames):
-        np.testing.assert_allclose(frame.positions, places[k].reshape(-1, 3), atol=1e-13)
-        np.testing.assert_allclose(frame.arrays["velo"], moves[k].reshape(-1, 3), atol=1e-13)
+        np.testing.assert_allclose(frame.positions, places[k].reshape(-1, 3), rtol=0, atol=1e-13)
+        np.testing.assert_allclose(frame.arrays["velo"], moves[k].reshape(-1, 3), rtol=0, atol=1e-13)
     assert frames[0].get_chemical_symbols() == ["O", "H", "H"] * N
     assert frames[0].get_masses().tolist() == [16.0, 1.0, 1.0] * N
     assert frames[0].get_initial_charges().tolist() == [-0.8, 0.4, 0.4] * N
@@ -132,9 +132,9 @@ def test_molecules_become_atoms_and_stay_whole(water, ase_read, tmp_path):
     wrapped = ase_read(ph.trajectory.export.extended_xyz(water, tmp_path / "b.xyz", wrap=True), format="extxyz")
     for k, frame in enumerate(wrapped):
         by_body = frame.positions.reshape(N, 3, 3)
-        np.testing.assert_allclose(by_body - by_body[:, :1], places[k] - places[k][:, :1], atol=1e-13)
+        np.testing.assert_allclose(by_body - by_body[:, :1], places[k] - places[k][:, :1], rtol=0, atol=1e-13)
         away = (by_body - places[k]) / EDGES
-        np.testing.assert_allclose(away, np.rint(away), atol=1e-12)
+        np.testing.assert_allclose(away, np.rint(away), rtol=0, atol=1e-12)
         centres = by_body[:, 0] - turned(water, SITES[0])[k]
         assert (centres >= 0.0).all() and (centres < EDGES).all()
     assert abs(np.rint(away)).max() >= 2
@@ -143,7 +143,7 @@ def test_molecules_become_atoms_and_stay_whole(water, ase_read, tmp_path):
 def test_sites_may_be_given_or_left_out(boxed, water, ase_read, tmp_path):
     given = [("O", SITES[0]), ("H", SITES[1]), ("H", SITES[2])]
     (first, *_) = ase_read(ph.trajectory.export.extended_xyz(boxed, tmp_path / "a.xyz", sites=given), format="extxyz")
-    np.testing.assert_allclose(first.positions, atoms_of(water)[0][0].reshape(-1, 3), atol=1e-13)
+    np.testing.assert_allclose(first.positions, atoms_of(water)[0][0].reshape(-1, 3), rtol=0, atol=1e-13)
     assert "masses" not in first.arrays
     (first, *_) = ase_read(ph.trajectory.export.extended_xyz(water, tmp_path / "b.xyz", sites=False), format="extxyz")
     assert len(first) == N
@@ -188,8 +188,8 @@ def test_a_dump_has_images_and_turned_momenta(boxed, tmp_path):
         np.testing.assert_array_equal(columns(frame, "vx", "vy", "vz"), boxed.velocity[k])
         np.testing.assert_array_equal(columns(frame, *(f"c_q[{i}]" for i in (1, 2, 3, 4))), boxed.attitude[k])
         spin = turned(boxed, boxed.angular_momentum.values)[k]
-        np.testing.assert_allclose(columns(frame, "angmomx", "angmomy", "angmomz"), spin, atol=1e-14)
-        np.testing.assert_allclose(columns(frame, "mux", "muy", "muz"), turned(boxed, DIPOLE)[k], atol=1e-14)
+        np.testing.assert_allclose(columns(frame, "angmomx", "angmomy", "angmomz"), spin, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(columns(frame, "mux", "muy", "muz"), turned(boxed, DIPOLE)[k], rtol=0, atol=1e-14)
         np.testing.assert_allclose(frame["mu"], 1.0, rtol=1e-14)
         np.testing.assert_allclose(frame["mass"], MASS, rtol=1e-14)
         assert frame["style"] == ["pp"] * 3 and frame["bounds"].tolist() == [[0.0, edge] for edge in EDGES]
@@ -202,7 +202,7 @@ def test_a_dump_in_ase(boxed, ase_read, tmp_path):
     frames = ase_read(ph.trajectory.export.lammps_dump(boxed, tmp_path / "a.dump"), format="lammps-dump-text")
     for k, frame in enumerate(frames):
         moved = (frame.positions - boxed.position[k].values) / EDGES
-        np.testing.assert_allclose(moved, np.rint(moved), atol=1e-14)
+        np.testing.assert_allclose(moved, np.rint(moved), rtol=0, atol=1e-14)
         np.testing.assert_array_equal(frame.arrays["quaternions"], boxed.attitude[k])
         metal = units.Angstrom / (1e-12 * units.second)
         np.testing.assert_allclose(frame.get_velocities() / metal, boxed.velocity[k], rtol=1e-13)
@@ -220,7 +220,7 @@ def test_a_dump_of_molecules_in_ase_and_mdanalysis(water, ase_read, tmp_path):
     universe = module.Universe(str(path), format="LAMMPSDUMP", unwrap_images=True, convert_units=False, dt=0.25)
     assert len(universe.trajectory) == 7
     for k, row in enumerate(universe.trajectory):
-        np.testing.assert_allclose(row.positions, places[k], atol=4e-6)  # 32 bits
+        np.testing.assert_allclose(row.positions, places[k], rtol=0, atol=4e-6)  # 32 bits
         np.testing.assert_allclose(row.dimensions[:3], EDGES)
         assert row.time == water.time[k]
 
@@ -256,7 +256,7 @@ def test_gsd_as_hoomd_has_it(boxed, hoomd, tmp_path):
             found = frame.particles
             np.testing.assert_array_equal(frame.configuration.box, [*EDGES, 0, 0, 0])
             assert (abs(found.position) <= EDGES / 2).all() and (found.position < EDGES / 2).all()
-            np.testing.assert_allclose(found.position + found.image * EDGES, boxed.position[k], atol=4e-7)
+            np.testing.assert_allclose(found.position + found.image * EDGES, boxed.position[k], rtol=0, atol=4e-7)
             np.testing.assert_allclose(found.velocity, boxed.velocity[k], rtol=1e-7)
             np.testing.assert_allclose(found.orientation, boxed.attitude[k], rtol=1e-7)
             np.testing.assert_allclose(found.mass, MASS, rtol=1e-7)
@@ -266,8 +266,8 @@ def test_gsd_as_hoomd_has_it(boxed, hoomd, tmp_path):
             P = found.angmom.astype(float)
             scalar = w[:, 0] * P[:, 0] + (v * P[:, 1:]).sum(axis=1)
             vector = w * P[:, 1:] - v * P[:, :1] - np.cross(v, P[:, 1:])
-            np.testing.assert_allclose(scalar, 0.0, atol=1e-6)
-            np.testing.assert_allclose(vector / 2, boxed.angular_momentum[k], atol=1e-6)
+            np.testing.assert_allclose(scalar, 0.0, rtol=0, atol=1e-6)
+            np.testing.assert_allclose(vector / 2, boxed.angular_momentum[k], rtol=0, atol=1e-6)
             assert frame.configuration.step == 2 * k and found.types == ["A"]
             assert frame.log["time"][0] == float(boxed.time[k]) and frame.log["energy"][0] == float(boxed.energy[k])
 
@@ -277,7 +277,7 @@ def test_gsd_in_free_space_has_a_box_around_all(free, hoomd, tmp_path):
         least = 2 * abs(free.position).max(("time", "body")).values
         np.testing.assert_allclose(file[0].configuration.box[:3], 1.01 * least, rtol=1e-6)
         for k, frame in enumerate(file):
-            np.testing.assert_allclose(frame.particles.position, free.position[k], atol=2e-6)
+            np.testing.assert_allclose(frame.particles.position, free.position[k], rtol=0, atol=2e-6)
             assert not frame.particles.image.any()
     with hoomd.open(ph.trajectory.export.gsd(free, tmp_path / "b.gsd", box=(90, 91, 92)), "r") as file:
         assert file[6].configuration.box[:3].tolist() == [90, 91, 92]
@@ -289,7 +289,7 @@ def test_gsd_of_molecules(water, hoomd, tmp_path):
     places = atoms_of(water)[0].reshape(7, -1, 3)
     with hoomd.open(ph.trajectory.export.gsd(water, tmp_path / "a.gsd"), "r") as file:
         found = file[4].particles
-    np.testing.assert_allclose(found.position + found.image * EDGES, places[4], atol=1e-6)
+    np.testing.assert_allclose(found.position + found.image * EDGES, places[4], rtol=0, atol=1e-6)
     assert found.types == ["O", "H"] and found.typeid.tolist() == [0, 1, 1] * N
     assert found.charge[:3] == pytest.approx([-0.8, 0.4, 0.4]) and found.mass[:3].tolist() == [16, 1, 1]
     np.testing.assert_array_equal(found.orientation, np.tile([1, 0, 0, 0], (3 * N, 1)))
@@ -301,11 +301,11 @@ def test_positions_at_a_face_stay_inside(boxed, hoomd, tmp_path):
     with hoomd.open(ph.trajectory.export.gsd(ds, tmp_path / "a.gsd"), "r") as file:
         found = file[0].particles
     assert (found.position >= -EDGES / 2).all() and (found.position < EDGES / 2).all()
-    np.testing.assert_allclose(found.position + found.image * EDGES, face, atol=1e-11)
+    np.testing.assert_allclose(found.position + found.image * EDGES, face, rtol=0, atol=1e-11)
     (frame,) = dumped(ph.trajectory.export.lammps_dump(ds, tmp_path / "a.dump"))
     place, image = columns(frame, "x", "y", "z"), columns(frame, "ix", "iy", "iz")
     assert (place >= 0).all() and (place < EDGES).all()
-    np.testing.assert_allclose(place + image * EDGES, face, atol=1e-15)
+    np.testing.assert_allclose(place + image * EDGES, face, rtol=0, atol=1e-15)
 
 
 def test_moments_that_cannot_be_told_are_zero(boxed, hoomd, tmp_path):

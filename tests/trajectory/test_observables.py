@@ -91,7 +91,7 @@ def test_two_bodies_in_free_space():
     expected = [
         np.clip(hi, 1, 3) - np.clip(lo, 1, 3) for lo, hi in np.arange(7)[np.arange(6)[:, None] + [0, 1]] * 3.1 / 6
     ]
-    np.testing.assert_allclose(found.pair_density * 3.1 / 6 * 2, expected, atol=0.006)
+    np.testing.assert_allclose(found.pair_density * 3.1 / 6 * 2, expected, rtol=0, atol=0.006)
     assert observables.radial_distribution(trajectory(position), bins=4)["count"].sum() == 1.0
 
 
@@ -119,10 +119,10 @@ def test_dipole_correlations_by_a_plain_loop():
                 within[int(size / 0.4) :] += pair[1] / 24
     np.testing.assert_allclose(found["count"], sums[0], rtol=1e-14)
     seen = sums[0] > 0
-    np.testing.assert_allclose(found.h110[seen], (sums[1] / np.maximum(sums[0], 1e-9))[seen], atol=1e-13)
-    np.testing.assert_allclose(found.h112[seen], (sums[2] / np.maximum(sums[0], 1e-9))[seen], atol=1e-13)
+    np.testing.assert_allclose(found.h110[seen], (sums[1] / np.maximum(sums[0], 1e-9))[seen], rtol=0, atol=1e-13)
+    np.testing.assert_allclose(found.h112[seen], (sums[2] / np.maximum(sums[0], 1e-9))[seen], rtol=0, atol=1e-13)
     assert np.isnan(found.h110[~seen]).all() and np.isnan(found.h110_error).all()
-    np.testing.assert_allclose(kirkwood.g_K, within, atol=1e-13)
+    np.testing.assert_allclose(kirkwood.g_K, within, rtol=0, atol=1e-13)
     np.testing.assert_allclose(kirkwood.r, [0.4, 0.8, 1.2, 1.6, 2.0])
 
 
@@ -134,7 +134,7 @@ def test_dipoles_above_each_other(second, h110, h112):
     ds = trajectory(position, None, along([[[0, 0, 1], second]]), dipole=(("body", "axis"), [[0, 0, 2.0], [0, 0, 3.0]]))
     found = observables.dipole_correlations(ds, bins=1, r_max=2.0)
     assert (float(found.h110[0]), float(found.h112[0])) == pytest.approx((h110, h112), abs=1e-14)
-    np.testing.assert_allclose(observables.total_dipole(ds)[0], [0, 0, 2] + 3.0 * np.array(second), atol=1e-14)
+    np.testing.assert_allclose(observables.total_dipole(ds)[0], [0, 0, 2] + 3.0 * np.array(second), rtol=0, atol=1e-14)
 
 
 def test_side_by_side_and_independent_dipoles():
@@ -201,12 +201,12 @@ def test_autocorrelation_by_plain_sums():
     found = observables.autocorrelation(series, 10, blocks=4)
     starts = range(27)
     expected = [[(x[t] * x[t + k]).sum() / 3 for t in starts] for k in range(11)]
-    np.testing.assert_allclose(found.correlation, np.mean(expected, axis=1), atol=1e-13)
-    np.testing.assert_allclose(found.lag, 0.1 * np.arange(11), atol=1e-15)
+    np.testing.assert_allclose(found.correlation, np.mean(expected, axis=1), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(found.lag, 0.1 * np.arange(11), rtol=0, atol=1e-15)
     blocks = [np.mean(np.array(expected)[:, a:b], axis=1) for a, b in ((0, 6), (6, 13), (13, 20), (20, 27))]
-    np.testing.assert_allclose(found.correlation_error, np.std(blocks, axis=0, ddof=1) / 2, atol=1e-13)
+    np.testing.assert_allclose(found.correlation_error, np.std(blocks, axis=0, ddof=1) / 2, rtol=0, atol=1e-13)
     moved = observables.autocorrelation(series.transpose("axis", "time", "other", "body"), 10, blocks=4)
-    np.testing.assert_allclose(moved.correlation, found.correlation, atol=1e-14)
+    np.testing.assert_allclose(moved.correlation, found.correlation, rtol=0, atol=1e-14)
 
 
 def test_velocities_that_forget():
@@ -224,9 +224,9 @@ def test_a_free_symmetric_top_turns_its_axis_on_a_cone():
     rate, cosine = np.linalg.norm(L) / 2.0, 0.8
     found = observables.orientational_correlation(ds, lags=100, dipole=(0, 0, 3.0))
     c = cosine**2 + (1 - cosine**2) * np.cos(rate * found.lag)
-    np.testing.assert_allclose(found.correlation, c, atol=1e-12)
+    np.testing.assert_allclose(found.correlation, c, rtol=0, atol=1e-12)
     second = observables.orientational_correlation(ds, 2, lags=100, dipole=(0, 0, 3.0))
-    np.testing.assert_allclose(second.correlation, 1.5 * c**2 - 0.5, atol=1e-12)
+    np.testing.assert_allclose(second.correlation, 1.5 * c**2 - 0.5, rtol=0, atol=1e-12)
     assert float(abs(second.correlation_error).max()) < 1e-12
 
 
@@ -262,9 +262,9 @@ def test_two_bodies_on_circles():
     ds = ph.integrate(system, step=0.02, steps=800, every=4, position=[[1, 0, 0], [-1, 0, 0]],
                       velocity=[[0, 0.5, 0], [0, -0.5, 0]])  # fmt: skip
     displacement = observables.mean_square_displacement(ds, 60)
-    np.testing.assert_allclose(displacement.displacement, 2 - 2 * np.cos(0.5 * displacement.lag), atol=1e-9)
+    np.testing.assert_allclose(displacement.displacement, 2 - 2 * np.cos(0.5 * displacement.lag), rtol=0, atol=1e-9)
     velocity = observables.velocity_autocorrelation(ds, 60)
-    np.testing.assert_allclose(velocity.correlation, 0.25 * np.cos(0.5 * velocity.lag), atol=1e-9)
+    np.testing.assert_allclose(velocity.correlation, 0.25 * np.cos(0.5 * velocity.lag), rtol=0, atol=1e-9)
     assert velocity.lag[1] == pytest.approx(0.08) and velocity.correlation.attrs["units"] == "(length / time)2"
     pairs = observables.radial_distribution(ds, bins=5, r_max=2.5)
     np.testing.assert_allclose(pairs.pair_density * 0.5, [0, 0, 0, pairs["count"][3], pairs["count"][4]])
