@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 from pathlib import Path
 
@@ -86,3 +87,15 @@ def test_types_that_are_not_said_are_counted(small, monkeypatch, capsys):
         assert small.main() == (not passes)
         out = capsys.readouterr().out
         assert ("2 arguments and variables are Any, more than 1" in out) is not passes and "2 times Any" in out
+
+
+def test_bounds_of_tests_are_those_that_are_written():
+    """``assert_allclose`` with ``atol`` alone has a relative bound of 1e-7 beside it, which nobody sees."""
+    loose = []
+    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "assert_allclose":
+                words = {one.arg for one in node.keywords}
+                if "atol" in words and "rtol" not in words and len(node.args) < 3:
+                    loose.append(f"{path.name}:{node.lineno}")
+    assert not loose
