@@ -35,7 +35,7 @@ WARM = """
     import json, os
     import polhode as ph
     from polhode.kernel import drive
-    from polhode.kernel.energies import energy_loop
+    from polhode.kernel.many import energy_loop
     from polhode.methods import method
 
     def spin(t, q, omega, parameters):

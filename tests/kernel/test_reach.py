@@ -329,7 +329,7 @@ COMPILED = """
     import json
     from numba.core.event import install_recorder
     from polhode.kernel import jit
-    from polhode.kernel.energies import energy_loop
+    from polhode.kernel.many import energy_loop
     from polhode.kernel.signatures import LOADS, POTENTIAL
     from polhode.systems.gravitation import gravity_potential
     from polhode.systems.gravity_gradient import gradient_series

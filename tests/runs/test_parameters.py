@@ -83,6 +83,16 @@ def test_nothing_that_can_be_reached_can_be_changed(name):
     json.dumps(system.arguments)
 
 
+def test_wheels_that_are_changed_later_change_no_system_that_has_them():
+    wheels = ph.reaction_wheels(np.eye(3), 0.01, speed=20.0)
+    craft = ph.spacecraft((1.0, 2.0, 2.5), 1.0, wheels=wheels)
+    start = {"position": (1.0, 0.0, 0.0), "velocity": (0.0, 1.0, 0.0), "angular_velocity": (0.1, 0.2, 0.3)}
+    before = ph.integrate(craft, step=0.01, steps=5, start=start)
+    for one in (wheels.inertia, wheels.axes):
+        one[:] = 7.0
+    assert ph.integrate(craft, step=0.01, steps=5, start=start).identical(before)
+
+
 def test_what_a_system_was_made_from_stays_the_callers():
     values, inertia = np.array([0.7, -1.3]), np.array([1.0, 2.0, 2.5])
     system = driven(values, inertia)

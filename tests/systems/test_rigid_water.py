@@ -10,7 +10,7 @@ import polhode as ph
 from each import each
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput
-from polhode.kernel.energies import write_energies
+from polhode.kernel.many import write_energies
 from polhode.kernel.neighbours import BUILDS, NOW_AT
 from polhode.methods import method
 from polhode.runs.initial_state import start_state

@@ -378,6 +378,10 @@ class Made:
     def __init__(self, function) -> None:
         self.function = function
         self.kept: dict[Any, Any] = {}  # objects known by address, kept alive so that it stays theirs
+        if (read := libraries_read(function)) is not None and function.__defaults__ is None:
+            label = f"{function.__module__}.{function.__qualname__}"
+            self.digest, self.opaque = _digest_alone(function.__code__, label, read), False
+            return
         total = hashlib.sha256()
         _feed(total, function, self.kept, True)
         self.digest = total.digest()
@@ -390,6 +394,8 @@ class Made:
         return isinstance(other, Made) and self.digest == other.digest
 
 
+KEPT_KERNELS = 1024
+"""Most compiled kernels, and most compiled functions of users, that a process keeps; numba never frees machine code."""
 LIBRARIES = ("numpy", "math", "cmath", "numba", "builtins")
 """Modules whose attributes are taken to be constant."""
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic)
@@ -474,15 +480,27 @@ def _of_code(code: CodeType) -> bytes:
     return total.digest()
 
 
+@functools.lru_cache(KEPT_KERNELS)
+def _digest_alone(code: CodeType, label: str, read: frozenset[tuple[str, ModuleType]]) -> bytes:
+    """The digest of code that reads these libraries by these names, and nothing else but its arguments."""
+    named = repr((label, sorted((name, module.__name__, id(module)) for name, module in read)))
+    return hashlib.sha256(_of_code(code) + named.encode()).digest()
+
+
+def libraries_read(function) -> frozenset[tuple[str, ModuleType]] | None:
+    """Which of ``LIBRARIES`` a function reads, by their names; None if it reads more, beside arguments and builtins."""
+    if not isinstance(function, FunctionType) or function.__closure__ or function.__kwdefaults__:
+        return None
+    known = function.__globals__
+    read = [(name, known[name]) for name in global_names(function.__code__) if name in known]
+    libraries = all(isinstance(one, ModuleType) and one.__name__.partition(".")[0] in LIBRARIES for _, one in read)
+    return frozenset(read) if libraries else None
+
+
 def self_contained(function) -> bool:
     """Whether a function reads nothing but its arguments, builtins and ``LIBRARIES``, so that it stays as it is."""
     function = python_of(function)
-    if not isinstance(function, FunctionType) or function.__closure__ or function.__kwdefaults__:
-        return False
-    known = function.__globals__
-    read = [known[name] for name in global_names(function.__code__) if name in known]
-    libraries = all(isinstance(one, ModuleType) and one.__name__.partition(".")[0] in LIBRARIES for one in read)
-    return libraries and all(isinstance(one, PLAIN) for one in function.__defaults__ or ())
+    return libraries_read(function) is not None and all(isinstance(one, PLAIN) for one in function.__defaults__ or ())
 
 
 def _feed_object(total, value, seen, names) -> None:
@@ -522,10 +540,6 @@ def _names(code) -> frozenset[str]:
         return frozenset()
     inner = (_names(part) for part in code.co_consts if isinstance(part, CodeType))
     return frozenset(code.co_names).union(*inner)
-
-
-KEPT_KERNELS = 1024
-"""Most compiled kernels, and most compiled functions of users, that a process keeps; numba never frees machine code."""
 
 
 def compile_kernel(function, signature, thorough=False):

@@ -301,8 +301,7 @@ class LaneWriter(LaneMemory):
     def joined(self, test: ir.Value, first: Callable[[], Value], second: Callable[[], Value]) -> Value:
         if not isinstance(test.type, ir.VectorType):
             return super().joined(test, first, second)
-        a = self.within(test, first)
-        return self.chosen(test, a, self.within(self.builder.not_(test), second))
+        return self.chosen(test, self.within(test, first), self.within(self.builder.not_(test), second))
 
     # -------------------------------------------------------------- calls
     def call(self, it: Callable[..., Any], arguments: list[Value], named: dict[str, Value]) -> Value:

@@ -2,24 +2,23 @@
 
 Each loop is compiled once for all methods, as it calls the loop of the method by its address. The arrays of the run
 that was set up (workspace, scratch memory) serve for all members of a thread: a member's own numbers are copied there,
-so that all addresses stay, and what a step might remember is set back.
+so that all addresses stay, and what a step might remember is set back. Beside them energies of many states.
 """
 
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 from numba import f8, i8, types
 
 from polhode.kernel import jit, layout as L
-from polhode.kernel.signatures import A1, A2, I1, MARCH, MARCH_ADAPTIVE
-
-A3 = f8[:, :, ::1]
-I2 = i8[:, ::1]
+from polhode.kernel.signatures import A1, A2, ENERGIES, I1, MARCH, MARCH_ADAPTIVE, POTENTIAL
 
 march_at = jit.function_at(MARCH)
 adaptive_at = jit.function_at(MARCH_ADAPTIVE)
+potential_at = jit.function_at(POTENTIAL)
 
 
 @jit.inlined
@@ -144,7 +143,7 @@ TOO_MANY_STEPS = 100
 """Status of a member that has tried as many steps as it may."""
 MARCH_MEMBERS = types.void(
     I1, i8, i8, i8, i8, i8, i8, f8, f8, f8, i8, i8, i8, A2, A2, A2, A2, A1,
-    A1, A1, A1, A1, A1, A1, A1, I1, I1, A1, A3, I2, I1,
+    A1, A1, A1, A1, A1, A1, A1, I1, I1, A1, f8[:, :, ::1], i8[:, ::1], I1,
     I1,
 )  # fmt: skip
 
@@ -158,7 +157,7 @@ def members_loop():
 MEMBERS_ADAPTIVE = types.void(
     I1, i8, i8, i8, i8, f8, f8, f8, A1, f8, i8, i8, A2, A2, A2, A2,
     A1, A1, A1, A1, A1, A1, A1, A1, A1, I1, A1, A1,
-    I1, A1, A2, A3, I2, I1, I1,
+    I1, A1, A2, f8[:, :, ::1], i8[:, ::1], I1, I1,
 )  # fmt: skip
 
 
@@ -166,3 +165,23 @@ MEMBERS_ADAPTIVE = types.void(
 def adaptive_members_loop():
     """The compiled ``adapt_members``."""
     return jit.compile_kernel(adapt_members, MEMBERS_ADAPTIVE)
+
+
+def potential_energies(N, times, rows, addresses, out):
+    """Write the potential energy of each recorded state to ``out``; ``addresses`` of the role, bodies, parameters."""
+    potential, bodies, parameters = potential_at(addresses), jit.numbers_at(addresses, 2), jit.numbers_at(addresses, 3)
+    for k in range(times.size):
+        out[k] = potential(times[k], N, jit.pointer(rows[k]), bodies, parameters)
+
+
+@functools.cache
+def energy_loop():
+    """The compiled ``potential_energies``."""
+    return jit.compile_kernel(potential_energies, ENERGIES)
+
+
+def write_energies(times: Any, rows: Any, bodies: Any, parameters: Any, potential: Any, out: Any) -> None:
+    """Write the potential energies of states (n, 13 N or more) at times (n,) to ``out``; ``potential`` is the compiled
+    role, which reads ``bodies`` and ``parameters``."""
+    addresses = jit.addresses_of(potential, POTENTIAL, bodies, parameters)
+    energy_loop()(bodies.size // L.OF_BODY, times, rows, addresses, out)

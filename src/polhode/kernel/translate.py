@@ -573,8 +573,7 @@ class Writer(Calls):
         return found
 
     def _BinOp(self, e: ast.BinOp) -> Value:
-        x = self.value(e.left)
-        return self.binary(type(e.op).__name__, x, self.value(e.right))
+        return self.binary(type(e.op).__name__, self.value(e.left), self.value(e.right))
 
     def _UnaryOp(self, e: ast.UnaryOp) -> Value:
         if isinstance(e.op, ast.Not):

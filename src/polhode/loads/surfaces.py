@@ -84,7 +84,7 @@ def drag(Cd: float, area: Area, *, rotation: Rate = 0.0, axis: Vector = (0.0, 0.
     """
     numbers = {"Cd": number(Cd, "Cd", positive=True), "area": number(area, "area", "m**2", positive=True),
                "rotation": number(rotation, "rotation", "rad / s")}  # fmt: skip
-    return made(against, "drag", {**numbers, "axis": plain(axis)}, **numbers, axis=unit_vector(axis, "axis"))
+    return made(against, "drag", {**numbers, "axis": plain(axis, "axis")}, **numbers, axis=unit_vector(axis, "axis"))
 
 
 def on_ball(body, sunlight, Cr, area):

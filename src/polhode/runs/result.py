@@ -12,7 +12,7 @@ import numpy as np
 from polhode.arguments import Array
 from polhode.errors import CoarseStepWarning, EnergyWarning, NotFinite, PolhodeError, UserFunctionError, warn
 from polhode.kernel import layout as L
-from polhode.kernel.energies import write_energies
+from polhode.kernel.many import write_energies
 from polhode.lazy_packages import xr
 from polhode.runs.energy_guard import LARGE, blown_up, error_sizes, first_beyond, first_large, large_error, large_ratio
 from polhode.runs.event_detection import EPSILON, rows_of

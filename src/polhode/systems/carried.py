@@ -290,8 +290,9 @@ class Energies:
     def of(cls, mu: float, bodies: Sequence[Body], gradient: bool, spin: Spin | None) -> Energies:
         """Those of bodies, the one of which may have wheels."""
         wheels = bodies[0].wheels
-        spun = () if wheels is None else (wheels.axes_in(bodies[0].frame), wheels.inertia)
-        return cls(mu, [one.mass for one in bodies], [one.moments for one in bodies], gradient, spun, spin)
+        spun = () if wheels is None else (wheels.axes_in(bodies[0].frame), tuple(wheels.inertia.tolist()))
+        masses, moments = zip(*((one.mass, one.moments) for one in bodies), strict=True)
+        return cls(mu, masses, moments, gradient, spun, spin)
 
     def of_members(self, mass: Array, moments: Array, parameters: Array) -> Energies:
         """The same with constants of their own for each row: masses (n, N), moments (n, N, 3), parameters (n, P)."""

@@ -35,7 +35,7 @@ from polhode.arguments import NO_WHOLE, UNKNOWN, Array, ArrayLike, array, number
 from polhode.arguments.words import Beside, Cells, Indices, Length, Seed
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.kernel import layout as L
-from polhode.kernel.energies import write_energies
+from polhode.kernel.many import write_energies
 from polhode.lazy import public_names
 from polhode.systems.ephemeris_messages import aem, oem
 from polhode.systems.loads_roles import no_loads

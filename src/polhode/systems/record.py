@@ -19,7 +19,7 @@ from polhode.capabilities import known, stated
 from polhode.errors import InvalidInput, shown
 from polhode.flows.gyrostat import carried_round
 from polhode.kernel import jit, layout as L
-from polhode.kernel.energies import write_energies
+from polhode.kernel.many import write_energies
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.programs.dynamics import Dynamics, of_roles
 from polhode.programs.parts import PARTS

@@ -101,7 +101,7 @@ def rigid_body(
     )  # fmt: skip
     return assembled(
         "rigid_body", [one], [],
-        {"inertia": inertia, "parameters": parameters, "mass": mass, **one.rotors,
+        {"inertia": inertia, "parameters": None, "mass": mass, **one.rotors,
          **({} if physical else {"physical": False})},
         given,
     )  # fmt: skip

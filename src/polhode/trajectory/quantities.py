@@ -19,8 +19,8 @@ from polhode.algebra.so3 import add, axpy, cross, dot
 from polhode.arguments import Array
 from polhode.kernel import jit, layout as L
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.energies import write_energies
 from polhode.kernel.jit import numbers_at, pointer
+from polhode.kernel.many import write_energies
 from polhode.kernel.signatures import ENERGIES_OF_MEMBERS, LOAD_CHANGES, LOADS, QUANTITIES
 
 loads_at = jit.function_at(LOADS)

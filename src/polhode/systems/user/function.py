@@ -245,16 +245,17 @@ def record_of(function: Callable[..., Any]) -> dict[str, str]:
     """Name, source and digest of a function, for the record only; the source is never executed."""
     function = python_of(function)
     name = getattr(function, "__name__", type(function).__name__)
-    source = _source_of(Same(getattr(function, "__code__", function))) or f"(no source: {name})"
-    return {"function": name, "source": source, "sha256": hashlib.sha256(source.encode()).hexdigest()}
+    source, digest = _source_of(Same(getattr(function, "__code__", function)), name)
+    return {"function": name, "source": source, "sha256": digest}
 
 
 @lru_cache(jit.KEPT_KERNELS)
-def _source_of(code: Same) -> str:
+def _source_of(code: Same, name: str) -> tuple[str, str]:
     try:
-        return textwrap.dedent(inspect.getsource(code.function))
+        source = textwrap.dedent(inspect.getsource(code.function))
     except (OSError, TypeError):
-        return ""
+        source = f"(no source: {name})"
+    return source, hashlib.sha256(source.encode()).hexdigest()
 
 
 REVEALING = {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack"}
