@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import cmath
 import dis
+import math
 import re
 import shutil
 import textwrap
 import types as python_types
 from math import cos, sin
 from pathlib import Path
+from types import FunctionType, SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -373,3 +376,18 @@ def test_code_of_many_names_and_constants(monkeypatch):
     digests, names = zip(*(reach.contents.__wrapped__(code) for code in codes), strict=True)
     assert names[0] == tuple(sorted(f"a{k}" for k in range(300)))
     assert digests[0] == digests[1] != digests[2]
+
+
+def test_code_is_told_apart_by_what_its_names_stand_for():
+    """Functions that read libraries alone are known by their code and these; all others by what they read."""
+    code = compile("def f(x):\n    return m.sin(x)\n", "here", "exec").co_consts[0]
+
+    def made(**known):
+        return jit.Made(FunctionType(code, {"__name__": "here", **known}, "f"))
+
+    every = [made(m=math), made(m=np), made(m=cmath), made(m=SimpleNamespace(sin=abs)), made(m=[1.0]), made()]
+    assert made(m=math) == every[0] and len({one.digest for one in every}) == len(every)
+    assert not every[0].opaque and every[3].opaque
+    more = FunctionType(code, {"__name__": "here", "m": math}, "f", (1.0,))
+    there = FunctionType(code, {"__name__": "there", "m": math}, "f")
+    assert every[0] not in (jit.Made(more), jit.Made(there))
