@@ -94,6 +94,11 @@ def test_a_start_by_names_of_bodies_is_that_of_rows():
     report = ph.checks.check_system(pair, start=by_name, **once)
     assert report.passed and str(report) == str(ph.checks.check_system(pair, **rows, **once))
     assert str(report) != str(ph.checks.check_system(pair, **once))
+    ds = ph.integrate(pair, "v2", step=0.01, steps=3, start=by_name)
+    last = {name: ds[name][-1].values for name in ("attitude", "angular_momentum", "position", "velocity")}
+    assert str(ph.checks.check_system(pair, start=ds, **once)) == str(ph.checks.check_system(pair, **last, **once))
+    with pytest.raises(ph.errors.InvalidInput, match="trajectory of 'system', but the check would be of 'free_body'"):
+        ph.checks.check_system(ph.free_body((1, 2, 2.5)), start=ds)
     with pytest.raises(ph.errors.InvalidInput, match="velocity is given, and start has it too"):
         ph.checks.check_system(pair, start=ph.State(velocity=rows["velocity"]), velocity=rows["velocity"])
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from fractions import Fraction
 from itertools import permutations
 from math import atan2, pi, sqrt
-from operator import mul
 from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
 
+import gyrostat
 import polhode as ph
 from cover import crossed
 from each import each
@@ -34,8 +33,6 @@ FORMS = {
 BODY = (0.6, 0.8, 1.0)
 AROUND_1, AROUND_3 = (0.9, -0.4, 0.3), (0.3, 0.4, -0.8)
 """Momenta of case (i) and case (ii) of the body above."""
-BITS = 120
-ONE = 1 << BITS
 
 
 @jit.inlined
@@ -50,45 +47,14 @@ def constructed(m, g1, g2):
     return (p[0] / n, p[1] / n, p[2] / n, p[3] / n)
 
 
-def of(a, b):
-    """The last coefficient of a product of two series, in fixed point."""
-    return sum(map(mul, a, reversed(b))) >> BITS
-
-
 @functools.cache
-def exact(inertia, m, t, order=24):
-    """Momentum and attitude after a time t from the identity: m' = m x w, q' = q w/2, by Taylor series in integers."""
-    units = [Fraction(float(x)) for x in (*inertia, *m, t)]
-    inverse = [ONE * x.denominator // x.numerator for x in units[:3]]
-    M, Q = [ONE * x.numerator // x.denominator for x in units[3:6]], [ONE, 0, 0, 0]
+def exact(inertia, m, t):
+    """Momentum and attitude after a time t from the identity: of a gyrostat without rotors."""
     fast = np.linalg.norm(np.divide(m, inertia)) + np.linalg.norm(m) / sqrt(min(inertia) * np.median(inertia))
-    steps = int(np.ceil(abs(t) * fast / 0.2)) + 1
-    h = ONE * units[6].numerator // units[6].denominator // steps
-
-    def at_end(series):
-        total = 0
-        for value in reversed(series):
-            total = (total * h >> BITS) + value
-        return total
-
-    for _ in range(steps):
-        m1, m2, m3 = momenta = [[x] for x in M]
-        rates = [[x * j >> BITS] for x, j in zip(M, inverse, strict=True)]
-        a, b, c = rates
-        w, x, y, z = attitude = [[v] for v in Q]
-        for k in range(order):
-            slopes = (of(m2, c) - of(m3, b), of(m3, a) - of(m1, c), of(m1, b) - of(m2, a))
-            turning = (
-                -of(x, a) - of(y, b) - of(z, c), of(w, a) + of(y, c) - of(z, b),
-                of(w, b) - of(x, c) + of(z, a), of(w, c) + of(x, b) - of(y, a),
-            )  # fmt: skip
-            for series, j, rate, slope in zip(momenta, inverse, rates, slopes, strict=True):
-                series.append(slope // (k + 1))
-                rate.append(series[-1] * j >> BITS)
-            for series, slope in zip(attitude, turning, strict=True):
-                series.append(slope // (2 * (k + 1)))
-        M, Q = [at_end(s) for s in momenta], [at_end(s) for s in attitude]
-    return np.array([v / ONE for v in M]), np.array([v / ONE for v in Q])
+    pieces = int(np.ceil(abs(t) * fast / 0.2)) + 1
+    with mpmath.workdps(50):
+        found = gyrostat.motion(m, (1, 0, 0, 0), (0, 0, 0), inertia, float(t), 24, pieces)
+        return tuple(np.array(one, dtype=float) for one in found)
 
 
 def moved(turn, inertia, m, h, n=1, expect=slots.OK):

@@ -234,7 +234,7 @@ def reaction_wheels(
         k = int(np.argmax(over))
         raise InvalidInput(f"wheel {k} is saturated from the start: its momentum is {abs(momentum[k]):g}, the largest "
                            f"{most[k]:g}; start it slower, or raise max_momentum")  # fmt: skip
-    return Wheels(frozen(given), e, moments, torque, most, momentum, commands, friction, gains, off, x)
+    return Wheels(*map(frozen, (given, e, moments, torque, most, momentum, commands, friction, gains, off, x)))
 
 
 SQUARE = 1e-6
@@ -396,4 +396,4 @@ def control_moment_gyros(
         k = int(np.argmax(over.any(axis=1)))
         raise InvalidInput(f"a gimbal of gyro {k} is beyond its stop from the start: its angle is "
                            f"{np.abs(angles[k]).max():g}, the largest {most_angle[k].min():g}")  # fmt: skip
-    return Gyros(frozen(given), np.stack(axes, axis=1), spin, h, most_rate, most_angle, angles, commands)
+    return Gyros(*map(frozen, (given, np.stack(axes, axis=1), spin, h, most_rate, most_angle, angles, commands)))

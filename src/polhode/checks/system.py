@@ -19,8 +19,9 @@ from polhode.checks import system_measures as measure
 from polhode.checks.report import Line, Report
 from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel import layout as L
-from polhode.runs.initial_state import rows_by_name, start_state
-from polhode.runs.state import STATE_WORDS, State, as_kept, refuse_own_states, state_of
+from polhode.runs.compare import common_start
+from polhode.runs.initial_state import start_state
+from polhode.runs.state import STATE_WORDS, Start, as_kept
 from polhode.systems import System
 from polhode.systems.record import present_system
 
@@ -168,7 +169,7 @@ def _states_near(system: System, count: int, rng: np.random.Generator, start: Ma
 
 # ------------------------------------------------------------------ the check
 def check_system(
-    system: System, *, start: State | Mapping[str, Any] | None = None, states: int = 3, span: float | None = None,
+    system: System, *, start: Start = None, states: int = 3, span: float | None = None,
     seed: int = 0, **at_start: Any,
 ) -> Report:  # fmt: skip
     """Measure whether a system does what it declares: above all, whether its loads belong to its potential.
@@ -180,8 +181,8 @@ def check_system(
     ----------
     system : System
         Shipped or built by hand.
-    start : State or mapping, optional
-        Near which state it is looked at, as for ``integrate``: also by names of bodies, ``{"a": {"position": ...}}``.
+    start : State, mapping or xarray.Dataset, optional
+        Near which state, as for ``integrate``, also by names of bodies, or near the last row of a trajectory.
     states : int
         Number of random states, near the one given, at which everything is checked.
     span : float, optional
@@ -256,8 +257,7 @@ def check_system(
         if name not in STATE_WORDS:
             raise unknown_name("argument of check_system", name, ("start", "states", "span", "seed", *STATE_WORDS))
     if start is not None:
-        refuse_own_states(system, start, "the check")
-        given = state_of(rows_by_name(system.names, start)).given
+        given = common_start(system, start, "the check").given
         if both := sorted(given.keys() & at_start.keys()):
             raise InvalidInput(f"{both[0]} is given, and start has it too; keep one of them")
         at_start |= as_kept(given) | {name: given[name] for name in STATE_WORDS[3:] if name in given}

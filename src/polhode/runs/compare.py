@@ -144,7 +144,7 @@ def compare(
     system = present_system(system)
     names: list[Any] = list(methods) if isinstance(methods, list | tuple) else [methods]
     refuse_moved(arguments)
-    state, settings = _common_start(system, start), Settings.of(arguments.get("settings"))
+    state, settings = common_start(system, start), Settings.of(arguments.get("settings"))
     for name in _NOT_HERE:
         if name in arguments or getattr(state, name, None) is not None:
             raise InvalidInput(f"{name} has no place in a comparison; leave it out")
@@ -190,14 +190,14 @@ def compare(
     return table.dataset(goal, t_end, t0)
 
 
-def _common_start(system: System, start: Any) -> State:
+def common_start(system: System, start: Any, who: str = "these runs") -> State:
     """The start of all methods, which must not have numbers of one of them."""
-    refuse_own_states(system, start, "these runs")
+    refuse_own_states(system, start, who)
     if not hasattr(type(start), "isel"):
         return state_of(rows_by_name(system.names, start))
     if trajectory(start).attrs.get("system") != system.name:
         raise InvalidInput(
-            f"start is a trajectory of {start.attrs.get('system')!r}, but the runs are of {system.name!r}"
+            f"start is a trajectory of {start.attrs.get('system')!r}, but {who} would be of {system.name!r}"
         )
     return State.of(start, method=find_method(system.recommended))
 
