@@ -20,6 +20,7 @@ from each_system import EVERY
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput
 
+pytestmark = pytest.mark.usefixtures("few_at_once")
 WEIGHTS = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
 Q = np.array([0.9, 0.1, 0.3, 0.2]) / np.sqrt(0.95)
 BODY = {"attitude": Q, "angular_momentum": [0.3, 0.4, 2.0]}
@@ -71,7 +72,6 @@ ROTATING = ("backward_euler", "trapm", "akw", "mkrk", "rotation_vector", "v2", "
 MOVING = ("variational", "galerkin6", "v2/kepler")
 SHORT = {
     ("rigid_body", "akw"), ("heavy_top", "trapm"), ("heavy_top", "mkrk:gauss6"), ("orbit", "variational"),
-    ("orbit", "v2/kepler"),
 }  # fmt: skip
 """Those of every run of the tests; kernels are compiled for each."""
 ONLY_POINTS = ("particle", "orbit", "thrust", "gravitating_bodies")
