@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import re
 import subprocess
@@ -364,7 +365,7 @@ def test_arithmetic_at_the_trial_is_not_judged():
 @pytest.mark.skipif(disabled(), reason="nothing is compiled")
 def test_a_function_that_does_not_compile_is_named():
     def odd(p, at, mu, t, r, v):
-        return (p[at], 0.0, float({"a": "1"}.get("a" * int(r[0]), "2")))
+        return (p[at], 0.0, json.loads(str(r[0])))
 
     system = ph.orbit(1.0, forces=[made(odd)])
     with pytest.raises(InvalidInput, match=r"the loads of 'orbit' cannot be compiled: .* \(in the function 'odd'\)"):

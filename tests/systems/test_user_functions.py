@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import math
 import operator
 import re
@@ -214,8 +215,7 @@ def fails_late(t, q, omega, parameters):
 
 
 def divides(t, q, omega, parameters):
-    kept = {"torque": 0.1, 3: None}
-    return (kept["torque" if t < 0.31 else "wheel"], 0.0, 0.0)
+    return (json.loads("0.1" if t < 0.31 else "wheel"), 0.0, 0.0)
 
 
 def quiet(function):
@@ -249,9 +249,9 @@ def test_an_exception_stops_the_run_with_the_users_traceback(every):
 def test_an_exception_in_a_function_that_runs_as_python():
     with pytest.warns(ph.errors.SlowFunctionWarning), pytest.raises(ph.errors.UserFunctionError) as caught:
         run(divides, steps=40)
-    assert type(caught.value.__cause__) is KeyError
+    assert type(caught.value.__cause__) is json.JSONDecodeError
     assert caught.value.step == 6 and caught.value.trajectory.sizes["time"] == 7
-    assert traceback.extract_tb(caught.value.__cause__.__traceback__)[-1].name == "divides"
+    assert "divides" in [frame.name for frame in traceback.extract_tb(caught.value.__cause__.__traceback__)]
 
 
 def test_an_exception_at_the_start():
