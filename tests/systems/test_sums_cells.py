@@ -15,6 +15,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from cover import crossed
 from each import each
 from polhode.algebra.rotation import quaternions
 
@@ -294,8 +295,7 @@ def ends(ds, N):
     return [np.reshape(one, (N, -1)) for one in (r, ds.attitude.values[-1], ds.angular_velocity.values[-1])]
 
 
-@each("kind", EQUIPMENT)
-@each("name", BODIES)
+@each("name, kind", crossed(BODIES, EQUIPMENT))
 def test_equipment_acts_on_any_body_as_by_hand(name, kind):
     bodies, equipment = BODIES[name], EQUIPMENT[kind]
     N = len(bodies.mass)

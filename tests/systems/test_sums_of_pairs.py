@@ -180,14 +180,17 @@ def leaning(a, b, k):
     return k * np.exp(-d @ d) * (1.0 + up @ across) * np.sqrt(a.mass * b.mass)
 
 
-@each("load", [soft, decided, many_functions, leaning])
-def test_the_pass_computes_what_pairs_named_one_by_one_do(load, monkeypatch):
+def all_kinds(a, b, k):
+    return soft(a, b, k) + decided(a, b, k) + many_functions(a, b, k) + leaning(a, b, k)
+
+
+def test_the_pass_computes_what_pairs_named_one_by_one_do(monkeypatch):
     tensor, start, ends = ((2.0, 0.1, 0.0), (0.1, 2.5, 0.2), (0.0, 0.2, 3.0)), grid(3, 1.05), []
-    start = {name: start[name] for name in ("position", "attitude")}
-    for few in (8, 30):
+    start = {name: start[name][:11] for name in ("position", "attitude")}
+    for few in (8, 11):
         monkeypatch.setattr("polhode.systems.summands.FEW_BODIES", few)
-        one = ph.system([ph.body(f"b{i}", 1.0 + 0.1 * i, tensor) for i in range(27)],
-                        ph.loads.of(load, k=1.5).on(ph.pairs))  # fmt: skip
+        one = ph.system([ph.body(f"b{i}", 1.0 + 0.1 * i, tensor) for i in range(11)],
+                        ph.loads.of(all_kinds, k=1.5).on(ph.pairs))  # fmt: skip
         assert bool(one.memory) == (few == 8)
         ends.append(ph.integrate(one, "v2", step=1e-3, steps=200, every=200, **start))
     assert abs(ends[0].position.values[-1] - start["position"]).max() > 1e-2
@@ -200,18 +203,18 @@ IONS = {"step": 2e-3, "steps": 100, "every": 100, "position": np.eye(5, 3) + np.
 
 def test_numbers_of_each_body_have_names():
     one = ions()
-    expected = ph.integrate(ions((1.0, -1.0, 2.5, -0.5, 1.5)), "mkrk:cv8", **IONS).position.values[-1]
-    changed = ph.integrate(one, "mkrk:cv8", parameters={"coulomb.each.charge.2": 2.5}, **IONS)
+    expected = ph.integrate(ions((1.0, -1.0, 2.5, -0.5, 1.5)), "v2", **IONS).position.values[-1]
+    changed = ph.integrate(one, "v2", parameters={"coulomb.each.charge.2": 2.5}, **IONS)
     assert np.array_equal(changed.position.values[-1], expected)
-    ds = ph.ensemble(one, "mkrk:cv8", engine="threads", members={"coulomb.each.charge.2": [2.0, 2.5]}, **IONS)
+    ds = ph.ensemble(one, "v2", engine="threads", members={"coulomb.each.charge.2": [2.0, 2.5]}, **IONS)
     assert np.array_equal(ds.position.values[1, -1], expected)
-    h = 1e-4
-    ends = [ph.integrate(ions((1.0, -1.0, 2.0 + x, -0.5, 1.5)), "mkrk:cv8", **IONS).position.values[-1]
+    h, along = 1e-4, np.random.default_rng(2).normal(size=(5, 3))
+    ends = [ph.integrate(ions((1.0, -1.0, 2.0 + x, -0.5, 1.5)), "v2", **IONS).position.values[-1]
             for x in (h, -h)]  # fmt: skip
-    slope = (ends[0] - ends[1]) / (2.0 * h)
-    ds = ph.integrate(one, "mkrk:cv8", tangent=["coulomb.each.charge.2"], **IONS)
-    assert abs(ds.state_transition.values[-1][:, -1].reshape(5, 12)[:, :3] - slope).max() < 1e-8
-    assert abs(slope).max() > 1e-3
+    slope = (along * (ends[0] - ends[1])).sum() / (2.0 * h)
+    run = IONS | {"every": None}
+    found = ph.gradient(lambda s: (along * s.position).sum(), one, "v2", wrt="coulomb.each.charge.2", **run)
+    assert abs(found["coulomb.each.charge.2"] - slope) < 1e-8 and abs(slope) > 1e-3
 
 
 def test_sums_of_pairs_are_repeated_and_shared(tmp_path):

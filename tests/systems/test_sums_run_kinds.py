@@ -196,9 +196,9 @@ TAKEN = [name for name in some(SUMS, 5) if isinstance(name, str)]
 
 
 def tried(number, kind):
-    """Two of them for each kind of run, in turn, and those that refuse it."""
+    """One of them for each kind of run, in turn, and those that refuse it."""
     runs = [name for name in (TAKEN * 2)[number % 5 :][:5] if (kind, name) not in REFUSED]
-    return {*runs[:2]} | {name for name in TAKEN if (kind, name) in REFUSED}
+    return {runs[0]} | {name for name in TAKEN if (kind, name) in REFUSED}
 
 
 @pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
@@ -220,7 +220,6 @@ def test_a_sum_runs_in_every_way(name, every, tmp_path):
     assert set(wanted) == set(told)
 
 
-def test_every_kind_of_run_meets_two_sums_on_an_ordinary_day(tmp_path):
+def test_every_kind_of_run_meets_a_sum_on_an_ordinary_day(tmp_path):
     for number, kind in enumerate(kinds(SUMS["many"](), tmp_path)):
-        met = [name for name in tried(number, kind) if (kind, name) not in REFUSED]
-        assert len(met) == 2 or (kind, met) == ("Kepler splitting", ["in air and a field"]), kind
+        assert len([name for name in tried(number, kind) if (kind, name) not in REFUSED]) == 1, kind
