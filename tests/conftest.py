@@ -116,6 +116,12 @@ def registries():
         yield
 
 
+@pytest.fixture
+def by_fours(monkeypatch):
+    """Columns of derivatives are carried along in fours: kernels of few are compiled sooner than those of many."""
+    monkeypatch.setattr("polhode.runs.tangent.transition.MOST_AT_ONCE", 4)
+
+
 @pytest.fixture(scope="session")
 def python():
     """``python(code, cwd=None, **environment)``: the JSON that ``code`` prints last, run in a process of its own."""

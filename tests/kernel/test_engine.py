@@ -41,11 +41,15 @@ WARM = """
     def spin(t, q, omega, parameters):
         return (0.1 * omega[1], 0.0, parameters[0])
 
+    def well(t, q, parameters):
+        return q[1] * q[2]
+
     final = []
     kernels = []
     for system in (
         ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0),
         ph.rigid_body((1, 2, 2.5), torque=spin, parameters=[0.5]),
+        ph.rigid_body((1, 2, 2.5), potential=well),
     ):
         ds = ph.integrate(system, "forward_euler_m", step=0.01, steps=5, angular_velocity=(0.1, 0.2, 0.3))
         final += ds.angular_momentum.values[-1].tolist()

@@ -85,6 +85,11 @@ def in_closures():
 
 def turned(t, x, v, p):
     q = np.array([1.0, 0.1 * halved(x[0]), 0.2, -0.1 * t])
+    return -0.1 * ph.rotation.rotate(q, x)
+
+
+def turned_in_all_ways(t, x, v, p):
+    q = np.array([1.0, 0.1 * halved(x[0]), 0.2, -0.1 * t])
     r = ph.rotation.rotate(q, x) + ph.rotation.rotate_inverse(q, np.array([1.0, 0.2, 0.1]))
     u = ph.rotation.multiply(ph.rotation.conjugate(q), ph.rotation.normalize(q))
     R, w = ph.rotation.matrix_from_quaternion(q), ph.rotation.log_quaternion(ph.rotation.exp_quaternion(0.1 * x))
@@ -130,9 +135,11 @@ def of_two_laws(t, x, v, p):
     )
 
 
-@each("kind", ["by name", "in closures", "of rotations", "in a module", "of objects"])
+@each("kind", ["by name", "in closures", "of rotations", "in a module", "of objects",
+               pytest.param("of all rotations", marks=pytest.mark.full)])  # fmt: skip
 def test_what_a_function_calls_is_compiled_with_it(kind, tmp_path):
-    force = {"by name": by_name, "of rotations": turned, "of objects": of_two_laws}.get(kind)
+    force = {"by name": by_name, "of rotations": turned, "of objects": of_two_laws,
+             "of all rotations": turned_in_all_ways}.get(kind)  # fmt: skip
     force = force or (in_closures() if kind == "in closures" else in_a_module(tmp_path))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -209,11 +216,12 @@ def in_a_helper(t, x, v, p):
     return (entry(p, int(t)), 0.0, 0.0)
 
 
-OUTSIDE = (written_to, parameter, from_the_end, of_a_slice, of_a_tuple, of_an_array, in_a_helper)
+USUAL, LONG = (written_to, from_the_end, of_a_tuple), (parameter, of_a_slice, of_an_array, in_a_helper)
 
 
-@each(("force", "compiler"), [*((force, "") for force in OUTSIDE), (written_to, "numba"), (in_a_helper, "numba"),
-                              *(pytest.param(force, "numba", marks=pytest.mark.full) for force in OUTSIDE[1:-1])],
+@each(("force", "compiler"), [*((force, "") for force in USUAL), (in_a_helper, "numba"),
+                              *(pytest.param(force, "", marks=pytest.mark.full) for force in LONG),
+                              *(pytest.param(force, "numba", marks=pytest.mark.full) for force in USUAL + LONG[:-1])],
       ids=lambda one: getattr(one, "__name__", one))  # fmt: skip
 def test_an_index_outside_is_the_users_own_index_error(force, compiler, monkeypatch):
     refused = []

@@ -109,11 +109,12 @@ def of_row(ds, k):
     {"step": 0.05}, {"step": 0.1}, {"step": 0.05, "every": 2}, {"step": 0.05, "t_eval": [0.0, 0.1, 0.15, 0.4, 0.6]},
     {"step": 0.04}, {"step": 0.05, "breaks": (0.2, 0.33)}, {"steps": ph.Tolerance(1e-9)},
     {"steps": ph.Tolerance(1e-9), "t_eval": [0.0, 0.1, 0.15, 0.4, 0.6]},
-    {"steps": ph.Tolerance(1e-9), "breaks": (0.2, 0.33)}, {"step": 0.05, "every": 5}, {"step": 0.05, "tangent": True},
+    {"steps": ph.Tolerance(1e-9), "breaks": (0.2, 0.33)}, {"step": 0.05, "every": 5},
+    pytest.param({"step": 0.05, "tangent": True}, marks=pytest.mark.full),
 ])  # fmt: skip
 def test_rows_have_the_command_that_acts_from_there_on(run):
     """At sampling times that of the row itself, from the first to the last; between them that of the last sample."""
-    method = "mkrk:dp8" if "steps" in run else "s6_10"
+    method = "mkrk:dp8" if "steps" in run else "mkrk:cv8" if "tangent" in run else "s6_10"
     ds = ph.integrate(body(), method, t_end=0.6, **run, **START)
     assert ds.attrs["commands"] == "act from their row on"
     ticks = np.round(ds.time.values / 0.1, 9)

@@ -2,11 +2,13 @@
 
 import sys
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
 
 import polhode as ph
+from cover import some
 from each import each
 from polhode.errors import InvalidInput, MissingExtra
 from polhode.runs.scenario import read_scenario
@@ -26,6 +28,7 @@ def axes_of(axis, angle):
     return np.column_stack([x, np.cross(k, x), k])
 
 
+@cache
 def axes_of_astropy(day):
     """Columns likewise, UT1 - UTC in s, and the polar motion in rad."""
     pytest.importorskip("astropy")
@@ -43,7 +46,7 @@ def axes_of_astropy(day):
         return found, lead, [float(angle.to_value(units.rad)) for angle in table.pm_xy(at)]
 
 
-DAYS = each("day", ["1992-08-03T04:05:06", "2000-01-01T12:00:00", "2009-11-23T17:18:19", "2018-06-01"])
+DAYS = each("day", some(["1992-08-03T04:05:06", "2000-01-01T12:00:00", "2009-11-23T17:18:19", "2018-06-01"], 2))
 
 
 @DAYS

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from cover import some
 from each import each
 from polhode.errors import InvalidInput
 
@@ -16,7 +19,7 @@ START = {
     "position": [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 2.0, 0.1)],
     "velocity": [(0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (-0.7, 0.0, 0.0)],
 }
-ORBITERS = ("rkn6_14a/kepler", "s6_10/kepler", "rkn6_14a", "mkrk:cv8", "taylor")
+ORBITERS = ("rkn6_14a/kepler", "s6_10/kepler", "mkrk:cv8", "rkn6_14a", "taylor")
 
 JET = ph.systems.thruster(force=0.1, direction=(1, 0, 0), position=(0, 0.1, 0))
 
@@ -44,6 +47,7 @@ def tilted(body, stiffness):
     return 0.5 * stiffness * (body.in_space((1.0, 0.0, 0.0))[0] - 0.3) ** 2
 
 
+@cache
 def by_hand(t_end, pulled=(2,), tau=1e3):
     """The migration of some planets, written out for SciPy."""
 
@@ -69,7 +73,7 @@ def migrating(**more):
         ph.loads.acceleration(slowed, tau=1e3).on("body2").named("migration")], **more)  # fmt: skip
 
 
-@each("method", ORBITERS)
+@each("method", some(ORBITERS, 3))
 def test_a_planet_migrates_as_written_by_hand(method):
     ds = ph.integrate(migrating(), method, step=0.02, steps=1000, every=1000, **START)
     expected = by_hand(20.0)
@@ -173,7 +177,7 @@ BUILT = {
 }  # fmt: skip
 
 
-@each("name", BUILT)
+@each("name", [*list(BUILT)[:-1], pytest.param("rigid_water", marks=pytest.mark.full)])
 def test_every_builder_takes_loads(name):
     """They act, balance, and come back from the record."""
     build, given, words = BUILT[name]
@@ -250,15 +254,10 @@ def test_numbers_of_loads_vary_in_members_and_have_derivatives():
     for k, tau in enumerate((1e3, 2e3)):
         alone = ph.integrate(of_time_constant(tau), "rkn6_14a/kepler", **words)
         assert np.array_equal(ends.position.values[k], alone.position.values)
-    ds = ph.integrate(of_time_constant(1e3), "mkrk:cv8", tangent=["loads.migration.tau"], **words)
     up, down = (ph.integrate(of_time_constant(tau), "mkrk:cv8", **words).position.values[-1] for tau in (1001.0, 999.0))
-    rows = [k for k, row in enumerate(ds.row.values) if row.startswith("position")]
-    column = ds.state_transition.values[-1][rows, -1]
-    slope = 0.5 * (up - down).ravel()
-    assert abs(column - slope).max() < 1e-6 * abs(slope).max()
     found = ph.gradient(lambda rows: rows.position[2, 0], of_time_constant(1e3), "mkrk:cv8",
                         wrt=["loads.migration.tau"], **words)  # fmt: skip
-    assert abs(float(found.by["loads.migration.tau"]) - column[6]) < 1e-10 * abs(column[6])
+    assert float(found.by["loads.migration.tau"]) == pytest.approx(0.5 * (up - down)[2, 0], rel=1e-6)
 
 
 def damped(t, q, w, p):
@@ -298,7 +297,7 @@ HANDED = {
 
 
 @pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
-@each("name", HANDED)
+@each("name", [pytest.param(one, marks=[pytest.mark.full] * (one == "a function without a program")) for one in HANDED])
 def test_loads_stand_beside_what_a_user_hands_to_a_builder(name):
     """Functions, states, controllers and wheels: as by hand with SciPy; energy less work stays, runs are repeated."""
     more = [ph.loads.of(tilted, stiffness=0.7), ph.loads.of(heats, rate=0.3).states(heat=0.1)]

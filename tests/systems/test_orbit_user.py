@@ -29,10 +29,6 @@ def braking_with_arrays(t, position, velocity, parameters):
     return -parameters[0] * np.sqrt(velocity @ velocity) * velocity
 
 
-def braking_in_python(t, position, velocity, parameters):
-    return [float(f"{x:.17e}") for x in braking(t, position, velocity, parameters)]
-
-
 def spring(t, position, parameters):
     x, y, z = position
     return 0.5 * (parameters[0] * x * x + parameters[1] * y * y + parameters[2] * z * z)
@@ -69,16 +65,13 @@ def test_the_force_of_a_potential_is_no_dissipation():
 
 
 def test_a_braking_force_is_that_of_drag():
-    """Drag in air of one density everywhere, by the built-in force and by functions of three kinds."""
+    """Drag in air of one density everywhere, by the built-in force and by functions of two kinds."""
     k = NUMBERS[0]
     air = ph.orbit(MU, MASS, [OBLATE, forces.drag(kd=k / MASS, radius=1.0, scale=1e30)])
     expected = run(air)
     for function in (braking, braking_with_arrays):
         ds = run(ph.orbit(MU, MASS, [OBLATE], force=function, parameters=NUMBERS))
         np.testing.assert_allclose(ds.position, expected.position, rtol=0, atol=1e-13)
-    with pytest.warns(ph.errors.SlowFunctionWarning, match=r"braking_in_python.*runs as Python"):
-        ds = run(ph.orbit(MU, MASS, [OBLATE], force=braking_in_python, parameters=NUMBERS))
-    np.testing.assert_allclose(ds.position, expected.position, rtol=0, atol=1e-13)
 
 
 def test_force_and_potential():

@@ -99,8 +99,8 @@ def test_gradient_is_that_of_point_masses():
 
 @each("arguments", [
     {"inertia": TENSOR},
-    {"inertia": (1.2, 1.2, 0.7)},
-    {"inertia": TENSOR, "gravity_gradient": False},
+    pytest.param({"inertia": (1.2, 1.2, 0.7)}, marks=pytest.mark.full),
+    pytest.param({"inertia": TENSOR, "gravity_gradient": False}, marks=pytest.mark.full),
     {"inertia": TENSOR, "forces": [forces.zonal(J2=0.02, J3=-0.01, radius=1.0), forces.uniform((0.0, 0.0, 0.02))]},
     {"inertia": [TENSOR, np.diag((2.0, 1.1, 1.2))], "mass": (3.0, 1.7)},
 ], ids=("tensor", "symmetric", "point", "forces", "two"))  # fmt: skip
@@ -270,10 +270,6 @@ def damping_load(t, position, velocity, q, omega, parameters):
     return (0.0, 0.0, 0.0), (-0.3 * omega[0], -0.3 * omega[1], -0.3 * omega[2])
 
 
-def damping_in_python(t, q, omega, parameters):
-    return [float(f"{-parameters[0] * x:.17e}") for x in omega]
-
-
 def gradient_energy(t, position, q, parameters):
     """mu / 2 |r|^3 (3 n . I n - tr I) with the tensor in the parameters."""
     w, x, y, z = q
@@ -299,9 +295,6 @@ def test_torques_and_loads_are_added_in_the_users_frame():
     np.testing.assert_allclose(torque, load(built)[1] - 0.3 * W, rtol=1e-13)
     one, other = run(added), run(ph.spacecraft(TENSOR, MU, MASS, load=damping_load))
     np.testing.assert_array_equal(one.attitude, other.attitude)
-    with pytest.warns(ph.errors.SlowFunctionWarning, match="damping_in_python"):
-        slow = run(ph.spacecraft(TENSOR, MU, MASS, torque=damping_in_python, parameters=[0.3]))
-    np.testing.assert_allclose(slow.attitude, one.attitude, rtol=0, atol=1e-14)
     assert added.velocity_dependent and added.conserves == () and "central_gravity" in added.provides
     np.testing.assert_array_equal(ph.rerun(one, torque=damping).attitude, one.attitude)
 
@@ -315,6 +308,7 @@ def test_a_potential_of_the_user_pulls_and_turns():
     assert mine.conserves == ("energy", "angular_momentum_space") and np.abs(a.energy_error).max() < 1e-10
 
 
+@pytest.mark.full
 def test_a_function_that_fails_tells_where():
     def torque(t, q, omega, parameters):
         if t > 0.5:

@@ -95,10 +95,10 @@ def test_a_start_with_other_sizes_is_refused():
 
 def test_they_have_rows_and_columns_in_the_transition():
     def final(rates):
-        ds = ph.integrate(tank(), "s4_6", step=0.1, t_end=2.0, angular_velocity=rates)
+        ds = ph.integrate(tank(), "mkrk:cv8", step=0.1, t_end=2.0, angular_velocity=rates)
         return np.concatenate([ds.angular_momentum[-1].values, ds["fluid"][-1].values, [float(ds.heat[-1])]])
 
-    ds = ph.integrate(tank(), "s4_6", step=0.1, t_end=2.0, angular_velocity=TUMBLE, tangent=True)
+    ds = ph.integrate(tank(), "mkrk:cv8", step=0.1, t_end=2.0, angular_velocity=TUMBLE, tangent=True)
     moved = ds.state_transition[-1]
     rows = [*range(3, 6), *(k for k, name in enumerate(moved["row"].values) if "fluid" in name or "heat" in name)]
     assert len(rows) == 7
@@ -233,12 +233,12 @@ def test_noise_depends_on_seed_and_sample_alone():
     assert (members.white[0].values == ds.white.values).all() and (members.white[1, 1:] != ds.white[1:]).all()
 
 
-def test_derivatives_take_noise_as_given():
+def test_derivatives_take_noise_as_given(by_fours):
     run = {"step": 0.1, "t_end": 5.0}
-    ds = ph.integrate(noisy(), "s4_6", **run, angular_velocity=TUMBLE, tangent=True)
+    ds = ph.integrate(noisy(), "mkrk:cv8", **run, angular_velocity=TUMBLE, tangent=True)
     for k in range(3):
         e = 1e-5 * np.eye(3)[k]
-        ends = [ph.integrate(noisy(), "s4_6", **run, angular_velocity=np.array(TUMBLE) + s * e) for s in (1, -1)]
+        ends = [ph.integrate(noisy(), "mkrk:cv8", **run, angular_velocity=np.array(TUMBLE) + s * e) for s in (1, -1)]
         slope = (ends[0].angular_momentum[-1] - ends[1].angular_momentum[-1]).values / 2e-5
         np.testing.assert_allclose(ds.state_transition[-1].values[3:6, 3 + k] * MOMENTS[k], slope, rtol=0, atol=1e-9)
 

@@ -41,7 +41,7 @@ def test_with_chosen_steps_and_a_default_method():
     assert abs(float(ds.y[1]) - by_hand(0.5)[1]) < 1e-7
 
 
-def test_members_tangents_events_and_reruns():
+def test_members_events_and_reruns():
     words = {"step": 0.002, "steps": 200}
     ends = ph.ensemble(equations(), "mkrk:cv8", members={"lorenz.rho": [28.0, 30.0]}, **words)
     lanes = ph.ensemble(equations(), "taylor", members={"lorenz.rho": [28.0, 30.0]}, engine="lanes", **words)
@@ -49,12 +49,7 @@ def test_members_tangents_events_and_reruns():
         expected = by_hand(0.4, rho)
         for found in (ends, lanes):
             assert abs(found.x.values[k, -1] - expected[0]) < 1e-10
-    ds = ph.integrate(equations(), "mkrk:cv8", tangent=["lorenz.rho"], every=200, **words)
-    h = 1e-5
-    slope = (by_hand(0.4, 28.0 + h) - by_hand(0.4, 28.0 - h)) / (2.0 * h)
-    assert abs(ds.state_transition.values[-1][:, -1] - slope).max() < 1e-6 * abs(slope).max()
-    column = (by_hand(0.4, start=(1.0 + h, 1, 1)) - by_hand(0.4, start=(1.0 - h, 1, 1))) / (2.0 * h)
-    assert abs(ds.state_transition.values[-1][:, 0] - column).max() < 1e-6 * abs(column).max()
+    ds = ph.integrate(equations(), "mkrk:cv8", every=200, **words)
     assert np.array_equal(ph.rerun(ds, lorenz=lorenz).x.values, ds.x.values)
 
     def crosses(x, y):
@@ -66,6 +61,17 @@ def test_members_tangents_events_and_reruns():
     for t in times[times > 0.0]:
         x, y, _ = by_hand(t)
         assert abs(x - y) < 1e-8
+
+
+@pytest.mark.full
+def test_tangents():
+    words = {"step": 0.002, "steps": 200}
+    ds = ph.integrate(equations(), "mkrk:cv8", tangent=["lorenz.rho"], every=200, **words)
+    h = 1e-5
+    slope = (by_hand(0.4, 28.0 + h) - by_hand(0.4, 28.0 - h)) / (2.0 * h)
+    assert abs(ds.state_transition.values[-1][:, -1] - slope).max() < 1e-6 * abs(slope).max()
+    column = (by_hand(0.4, start=(1.0 + h, 1, 1)) - by_hand(0.4, start=(1.0 - h, 1, 1))) / (2.0 * h)
+    assert abs(ds.state_transition.values[-1][:, 0] - column).max() < 1e-6 * abs(column).max()
 
 
 def test_beside_a_body_which_reads_them():

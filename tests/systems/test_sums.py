@@ -313,18 +313,11 @@ def test_every_number_of_a_summand_may_vary():
 
     values = {"spring.stiffness": [3.0, 4.0, 5.0], "p.mass": [2.0, 1.0, 4.0]}
     expected = [of(*both) for both in zip(*values.values(), strict=True)]
-    for engine in ("threads", "lanes"):
-        ds = ph.ensemble(one, "mkrk:cv8", engine=engine, members=values, **run)
-        assert abs(ds.position.values[:, -1] - expected).max() < 1e-13, engine
+    ds = ph.ensemble(one, "mkrk:cv8", engine="threads", members=values, **run)
+    assert abs(ds.position.values[:, -1] - expected).max() < 1e-13
     changed = ph.integrate(one, "mkrk:cv8", parameters={"spring.stiffness": 4.0, "p.mass": 1.0}, **run)
     assert np.array_equal(changed.position.values[-1], expected[1])
     assert np.array_equal(ph.rerun(changed, spring=spring, drag=drag).position, changed.position)
-    h = 1e-5
-    slope = (of(3.0 + h, 2.0) - of(3.0 - h, 2.0)) / (2.0 * h)
-    ds = ph.integrate(one, "mkrk:cv8", tangent=["spring.stiffness"], **run)
-    assert abs(ds.state_transition.values[-1][:3, -1] - slope).max() < 1e-9
-    found = ph.gradient(lambda rows: rows.position[0], one, "mkrk:cv8", wrt=["spring.stiffness"], **run)
-    assert float(found.by["spring.stiffness"]) == pytest.approx(slope[0], rel=1e-8)
 
 
 def test_a_number_by_which_a_function_decides_decides_for_each_member():

@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from cover import some
 from each import each
 from polhode.errors import InvalidInput
 
@@ -63,7 +64,7 @@ def end():
     return solve_ivp(rates, (0.0, 2.0), y, "DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
 
 
-@each("method", ["s6_10", "mkrk:cv8", "mkrk:gauss6", "taylor"])
+@each("method", some(["s6_10", "taylor", "mkrk:gauss6", "mkrk:cv8"], 2))
 def test_two_rods_that_hang_side_by_side_are_those_of_scipy(method, end):
     words = {"steps": ph.Tolerance(1e-13)} if method == "taylor" else {"step": 0.01}
     ds = ph.integrate(pendulums(), method, t_end=2.0, **words, **START)
@@ -79,17 +80,18 @@ def test_two_rods_that_hang_side_by_side_are_those_of_scipy(method, end):
 
 def test_where_a_pin_is_may_vary_and_has_derivatives():
     words = {"step": 0.02, "t_end": 1.0, **START}
-    ds = ph.integrate(pendulums(), "s6_10", tangent=["b.at.0"], **words)
+    ds = ph.integrate(pendulums(), "mkrk:cv8", tangent=["b.at.0"], **words)
 
     def spun(x):
-        return ph.integrate(pendulums(), "s6_10", parameters={"b.at.0": x}, **words).angular_momentum.values[-1].ravel()
+        ds = ph.integrate(pendulums(), "mkrk:cv8", parameters={"b.at.0": x}, **words)
+        return ds.angular_momentum.values[-1].ravel()
 
     wanted = sum(w * (spun(1.0 + k * 1e-3) - spun(1.0 - k * 1e-3)) for k, w in
-                 ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))) / 1e-3  # fmt: skip
+                 ((1, 2 / 3), (2, -1 / 12))) / 1e-3  # fmt: skip
     rows = [f"angular_momentum_{axis}.{i}" for i in range(2) for axis in "xyz"]
     found = ds.state_transition.sel(column="b.at.0", row=rows).values[-1]
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9 * abs(wanted).max())
-    many = ph.ensemble(pendulums(), "s6_10", members={"b.at.0": [1.0, 1.3]}, **words)
+    many = ph.ensemble(pendulums(), "mkrk:cv8", members={"b.at.0": [1.0, 1.3]}, **words)
     np.testing.assert_allclose(many.angular_momentum.values[1, -1].ravel(), spun(1.3), rtol=0, atol=1e-13)
 
 

@@ -108,32 +108,6 @@ def test_a_function_that_decides_runs_as_before():
     assert abs(float(ds.angular_momentum[-1, 2]) - 0.4) < 1e-14
 
 
-RUN = """
-    import json, math
-    import polhode as ph
-    from polhode.kernel import jit
-
-    def torque(t, q, omega, parameters):
-        return (-parameters[0] * omega[0], math.sin(t), 0.1 * q[0])
-
-    def potential(t, q, parameters):
-        return q[1] * q[2]
-
-    compiled = []
-    with jit.watched(lambda: compiled.append(1)):
-        for given in ({"torque": torque, "parameters": [0.3]}, {"potential": potential}):
-            ds = ph.integrate(ph.rigid_body((1, 2, 2.5), **given), "rkn6_14a", step=0.1, steps=2)
-    print(json.dumps([len(compiled), ds.angular_momentum[-1].values.tolist()]))
-"""
-
-
-def test_a_second_process_compiles_nothing(python, tmp_path):
-    (tmp_path / "kernels").mkdir(mode=0o700)
-    first = python(RUN, POLHODE_CACHE_DIR=str(tmp_path / "kernels"))
-    second = python(RUN, POLHODE_CACHE_DIR=str(tmp_path / "kernels"))
-    assert first[0] == 1 and second == [0, first[1]]
-
-
 # ------------------------------------------------------------------ parameters that count loops
 def rings(t, position, parameters):
     """A potential of as many terms as its first parameter says."""
