@@ -4,7 +4,7 @@ from itertools import combinations, pairwise, product
 
 import pytest
 
-from cover import crossed, some
+from cover import chosen, crossed, some
 
 
 def kept(cases):
@@ -22,6 +22,13 @@ def test_some_are_the_first_the_last_and_evenly_between(n):
     left = kept(cases)
     assert len(left) == min(n, 30) and left[0] == 0 and (n == 1 or left[-1] == 29)
     assert max((b - a for a, b in pairwise(left)), default=0) <= 29 / max(1, n - 1) + 1
+
+
+def test_chosen_are_those_named():
+    cases = chosen("abcd", "bd")
+    assert [one[0] for one in values(cases)] == list("abcd") and kept(cases) == list("bd")
+    with pytest.raises(ValueError, match=r"not among the cases: \['x'\]"):
+        chosen("abcd", "bx")
 
 
 @pytest.mark.parametrize("sizes", [(2, 5), (4, 3), (3, 4, 2), (2, 2, 2, 3)])

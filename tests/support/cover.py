@@ -16,6 +16,14 @@ def some(cases: Iterable[Any], n: int) -> list[Any]:
     return [one if k in kept else _full(one) for k, one in enumerate(every)]
 
 
+def chosen(cases: Iterable[Any], usual: Iterable[Any]) -> list[Any]:
+    """The usual ones of these cases, all of which must be among them; the others with ``-m full``."""
+    every, kept = list(cases), list(usual)
+    if lost := [one for one in kept if one not in every]:
+        raise ValueError(f"not among the cases: {lost}")
+    return [one if one in kept else _full(one) for one in every]
+
+
 def crossed(*axes: Iterable[Any]) -> list[Any]:
     """All combinations of values of axes, most with ``-m full`` alone: of two axes each value is in one of the others,
     of more axes every two values of two of them."""
