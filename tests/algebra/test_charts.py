@@ -10,6 +10,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from cover import some
 from each import each
 from mp_rotations import length, precise, vector
 from polhode.algebra import euler, rotation
@@ -77,11 +78,12 @@ def vectors_beside(k):
 @precise
 def test_attitude_survives_at_every_distance_from_whole_and_half_turns(k, map):
     after = vectors_beside(k)
-    for turn in TURNS:
+    for number, turn in enumerate(TURNS):
         before = rotation.compose(after, -turn, map, "continuous")
         results = {b: rotation.compose(before, turn, map, b) for b in ("continuous", "principal", "tracked")}
         q = of_turn(turn, map)
-        for i, v in enumerate(before):
+        for i in range(number % 3, len(before), 3):  # 60 digits are slow
+            v = before[i]
             exact = product(exp(vector(v)), q)
             for branch, result in results.items():
                 bound = max(2e-15, 4e-16 * max(np.linalg.norm(v), np.linalg.norm(result[i])))
@@ -175,7 +177,7 @@ def test_attitude_survives_gimbal_lock_at_every_distance(sequence):
     for number, turn in enumerate(TURNS):
         map = MAPS[number % 2]
         before = after + rotation.euler_increment(after, -turn, sequence, map, "continuous")
-        chosen = slice(number, None, len(TURNS))  # each turn has its share of the angles: 60 digits are slow
+        chosen = slice(number, None, 2 * len(TURNS) + 1)  # each turn has its share of the angles: 60 digits are slow
         q = of_turn(turn, map)
         for a in before[chosen]:
             exact = product(of_angles(vector(a), sequence), q)
@@ -224,7 +226,7 @@ def test_a_steady_turn_passes_gimbal_lock(sequence):
     assert steady(sequence, [(0.0, 0.0), (0.3, -0.7), (-3.0, 2.0)], 400) < 1e-11
 
 
-@each("sequence", ["XYZ", "zyx", "ZXZ", "yzy"])
+@each("sequence", some(["XYZ", "zyx", "ZXZ", "yzy"], 2))
 def test_a_steady_turn_of_fifty_rounds(sequence):
     assert steady(sequence, [(0.0, 0.0), (0.3, -0.7)], 10_000) < 1e-9
 

@@ -155,7 +155,7 @@ def test_the_oracle_of_integrals_itself():
     assert abs(third_kind(9.0, 0.6, 0.3) / mp.quad(integrand, [0, 2, 4, 6, 8, 9]) - 1) < 1e-14
 
 
-@each("mc", MCS + BEYOND_ONE)
+@each("mc", some(MCS + BEYOND_ONE, 7))
 def test_complete_integrals(mc):
     with mp.workdps(250 if mc < 1e-20 else 40):
         m = 1 - mp.mpf(mc)
@@ -177,7 +177,7 @@ def test_complete_third_kind_beyond_its_pole_is_the_principal_value(n):
 @each("mc", some((1e-100, 1e-14, 1e-3, 0.3, 1.0, 1.7), 3))
 def test_third_kind_is_continued_over_all_amplitudes(mc):
     """Errata of a paper that defines it up to a quarter turn only: over half a period more has to be added."""
-    for n in (-1e6, -3.0, 0.99):
+    for n in (-1e6, 0.99):
         for phi in (1e-8, -1.5, 2.0, 14.3):
             exact, got = third_kind(phi, n, mc), mp.mpf(float(elliptic.Pi(phi, n, mc)))
             slope = 1 / ((1 - n * np.sin(phi) ** 2) * np.sqrt(np.cos(phi) ** 2 + mc * np.sin(phi) ** 2))

@@ -35,7 +35,7 @@ def test_adjoint_action_is_conjugation(q, w):
 
 @precise
 def test_exp_against_its_power_series():
-    for v in [a * d for a in (*MODERATE, pi) for d in few]:
+    for v in [a * d for a in (*MODERATE, pi) for d in few[::2]]:
         exact = exp(vector(v))
         assert distance(rotation.exp_matrix(v), exact) < 1.5e-15
         assert distance(matrix_to_float(matrix_of(vector(rotation.exp_quaternion(v)))), exact) < 1.5e-15
@@ -173,7 +173,7 @@ def worst_tangent_error(kernel, name, vs):
 
 @each("name", EXACT_TANGENT)
 def test_tangent_operator_against_its_definition(name):
-    vs = [a * d for a in (0.0, *MODERATE) for d in few]
+    vs = [a * d for a in (0.0, *MODERATE) for d in few[:2]]
     assert worst_tangent_error(VECTOR_KERNEL[name], name, vs) < 1e-15
 
 

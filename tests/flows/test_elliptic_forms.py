@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from itertools import permutations
+from itertools import permutations, product
 from math import atan2, pi, sqrt
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import pytest
 
 import gyrostat
 import polhode as ph
-from cover import crossed
+from cover import chosen, crossed, some
 from each import each
 from polhode.errors import InvalidInput
 from polhode.flows import elliptic_forms as forms
@@ -94,7 +94,13 @@ def test_the_oracle_itself():
 
 
 # ------------------------------------------------------------------ the closed forms
-@each(("name", "m"), crossed(FORMS, [AROUND_1, AROUND_3, (-0.5, 1.5, 0.2), (0.2, -1.5, -1.1)]))
+@each(
+    ("name", "m"),
+    chosen(
+        product(FORMS, [AROUND_1, AROUND_3, (-0.5, 1.5, 0.2), (0.2, -1.5, -1.1)]),
+        zip(FORMS, 2 * [AROUND_1, AROUND_3], strict=True),
+    ),
+)
 def test_forms_are_exact_in_both_cases_over_many_periods(name, m):
     """Up to 40 rad, several periods of the momentum; both signs of the step; any length of the momentum."""
     for h in (-3.0, 0.3, 20.0):
@@ -108,7 +114,7 @@ def test_forms_take_the_axes_in_any_order_and_momenta_of_any_sign_and_length(nam
     for order in permutations(range(3)):
         inertia = tuple(np.array(BODY)[list(order)])
         m = tuple(rng.choice([-1, 1], 3) * np.abs(rng.normal(size=3)) * 3.0)
-        e = errors(FORMS[name], inertia, m, 1.7)
+        e = errors(FORMS[name], inertia, m, 0.9)
         assert max(e) < 6e-15, (inertia, m)
 
 
@@ -229,19 +235,19 @@ def printed_product(m):
     return forms.family(m, c0, c3), angle
 
 
-@each(
-    ("template", "changed"),
-    [
-        (forms.by_matrix, {"third_kind": power_half}),
-        (forms.by_matrix, {"third_kind": opposite}),
-        (forms.by_quaternion, {"third_kind": inverse_square, "frame": forms.across}),
-        (forms.by_quaternion, {"frame": printed_azimuth}),
-        (forms.by_quaternion, {"frame": printed_product}),
-        (forms.by_quaternion, {"third_kind": unreduced}),
-    ],
-    ids=["exponent of n", "sign of Pi", "n of van Zon", "sign of f", "sign of p0 p3", "Pi within a quarter turn"],
-)
-def test_formulas_as_printed_are_wrong_and_the_check_sees_it(template, changed):
+MISPRINTS = {
+    "exponent of n": (forms.by_matrix, {"third_kind": power_half}),
+    "sign of Pi": (forms.by_matrix, {"third_kind": opposite}),
+    "n of van Zon": (forms.by_quaternion, {"third_kind": inverse_square, "frame": forms.across}),
+    "sign of f": (forms.by_quaternion, {"frame": printed_azimuth}),
+    "sign of p0 p3": (forms.by_quaternion, {"frame": printed_product}),
+    "Pi within a quarter turn": (forms.by_quaternion, {"third_kind": unreduced}),
+}
+
+
+@each("name", some(MISPRINTS, 3))
+def test_formulas_as_printed_are_wrong_and_the_check_sees_it(name):
+    template, changed = MISPRINTS[name]
     assert errors(jit.bind(template, **changed), BODY, AROUND_1, 9.0)[1] > 1e-2
 
 
@@ -263,8 +269,8 @@ def test_the_printed_modulus_loses_half_the_digits_near_the_unstable_axis():
 
 
 def test_recovering_the_phase_accumulates_round_off():
-    n = 20_000
-    phase, addition = (errors(flow, BODY, AROUND_3, 40.0 / n, n)[0] for flow in (forms.turn_kosenko, semiexact(5)))
+    n = 2**14
+    phase, addition = (errors(flow, BODY, AROUND_3, 20.0 / n, n)[0] for flow in (forms.turn_kosenko, semiexact(5)))
     assert addition < 1e-13 and phase > 4 * addition and phase < 1e-10
 
 
@@ -272,23 +278,22 @@ def test_recovering_the_phase_accumulates_round_off():
 ASSEMBLIES = ("matrix", "quaternion")
 
 
-@each("form", ASSEMBLIES)
-@each(
-    ("flow", "order", "steps"),
-    [
-        (functools.partial(semiexact, 1), 2, (0.1, 0.05, 0.025)),
-        (functools.partial(semiexact, 2), 4, (0.2, 0.1, 0.05)),
-        (functools.partial(semiexact, 3), 6, (0.4, 0.3, 0.2)),
-        (functools.partial(semiexact, 4), 8, (0.6, 0.45, 0.3)),
-        (functools.partial(semiexact, 5), 10, (0.7, 0.55, 0.4)),
-        (functools.partial(hermite, 1), 4, (0.1, 0.05, 0.025)),
-        (functools.partial(hermite, 2), 6, (0.24, 0.12, 0.06)),
-        (functools.partial(hermite, 3), 8, (0.4, 0.3, 0.2)),
-    ],
-    ids=["1", "2", "3", "4", "5", "hermite 1", "hermite 2", "hermite 3"],
-)
-def test_angle_of_one_step_errs_with_the_order_plus_one(form, flow, order, steps):
+RULES = {
+    "1": (functools.partial(semiexact, 1), 2, (0.1, 0.05, 0.025)),
+    "2": (functools.partial(semiexact, 2), 4, (0.2, 0.1, 0.05)),
+    "3": (functools.partial(semiexact, 3), 6, (0.4, 0.3, 0.2)),
+    "4": (functools.partial(semiexact, 4), 8, (0.6, 0.45, 0.3)),
+    "5": (functools.partial(semiexact, 5), 10, (0.7, 0.55, 0.4)),
+    "hermite 1": (functools.partial(hermite, 1), 4, (0.1, 0.05, 0.025)),
+    "hermite 2": (functools.partial(hermite, 2), 6, (0.24, 0.12, 0.06)),
+    "hermite 3": (functools.partial(hermite, 3), 8, (0.4, 0.3, 0.2)),
+}
+
+
+@each(("form", "rule"), crossed(ASSEMBLIES, RULES))
+def test_angle_of_one_step_errs_with_the_order_plus_one(form, rule):
     """Steps with the same middle: there the error has odd powers of the step only, and shows its first one early."""
+    flow, order, steps = RULES[rule]
     turn, body = flow(form=form), (0.5, 0.8, 1.0)
     middles = [(0.5, 0.5, 0.7), (-0.3, 0.2, 0.9), (0.8, -0.6, 0.1), (0.6, 0.3, -0.7)]
     e = []
@@ -304,7 +309,7 @@ def test_semiexact_errs_about_the_momentum_only(form):
     """Momentum, energy and Q m to round-off, at any step, however poor the quadrature."""
     for flow in (semiexact(1, form), semiexact(5, form), hermite(1, form)):
         for m in (AROUND_1, AROUND_3):
-            for h in (0.4, -7.0, 30.0):
+            for h in (0.3, -3.0, 20.0):
                 e = errors(flow, BODY, m, h)
                 assert e[0] < 3e-16 * (4 + abs(h)) and e[2] < 2e-15
 
@@ -322,7 +327,7 @@ def test_whole_half_periods_are_integrated_exactly():
     """After any number of them nothing is left for the rule, here one of a single node."""
     o = forms.orbit_of(*forms.sort(AROUND_1, BODY)[:2])
     lam, mc = sqrt(o.M * o.r), o.p * o.L / (o.M * o.r)
-    for count in (1, 2, -3):
+    for count in (1, -2):
         h = 2 * count * float(forms.Pi_complete_kernel(1.0, mc)) / lam
         for flow in (semiexact(1), semiexact(1, "matrix"), hermite(1)):
             assert errors(flow, BODY, AROUND_1, h)[1] < 5e-15 * (1 + abs(h))
@@ -333,7 +338,7 @@ def test_whole_half_periods_are_integrated_exactly():
 def test_as_printed_one_rule_spans_the_whole_step(form, m):
     """(3.1) by NumPy's nodes over the whole amplitude, where the library takes the half turns out of it."""
     printed, ours = semiexact(5, form, "as_printed"), semiexact(5, form)
-    (m0, moments, _), h = forms.sort(m, BODY), 40.0
+    (m0, moments, _), h = forms.sort(m, BODY), 20.0
     o = forms.orbit_of(m0, moments)
     a = forms.by_phase(o, h)
     assert a.turned > 2 * pi
@@ -371,7 +376,7 @@ def test_within_a_half_turn_what_is_printed_is_ours_bit_for_bit(python):
     assert len(ours) == 4 and printed == ours
 
 
-@each("c3", [0.25, 0.5, sqrt(0.5)])
+@each("c3", [0.25, sqrt(0.5)])
 def test_the_family_of_frames_gives_one_motion(c3):
     for m in (AROUND_1, AROUND_3):
         assert max(errors(forms.kosenko(c3), BODY, m, 4.0)) < 1e-14

@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 
 import free_body_draws as draws
 import mp_free_body as oracle
+from cover import chosen, some
 from each import each
 from free_body_draws import differences, turned
 from polhode.algebra import rotation
@@ -44,7 +45,7 @@ def test_oracle_agrees_with_power_series():
     with mp.workdps(60):
         for _ in range(16):
             I, m = random.uniform(0.2, 1.5, 3), random.normal(size=3)
-            t = random.choice([-1.0, 1.0]) * 10.0 ** random.uniform(-3, 1)
+            t = random.choice([-1.0, 1.0]) * 10.0 ** random.uniform(-3, 0.3)
             circled.add((tuple(np.argsort(I)), sum(m * m / I) * np.sort(I)[1] > m @ m))
             exact, series = oracle.closed_form(I, m, t), oracle.taylor(I, m, t)
             assert max(abs(x - y) for x, y in zip(exact[0], series[0], strict=True)) < 1e-35
@@ -53,7 +54,7 @@ def test_oracle_agrees_with_power_series():
 
 
 def test_oracle_does_not_depend_on_its_digits():
-    for number in range(0, 300, 13):
+    for number in range(0, 300, 29):
         _, _, I, m, h = draws.draw(number)
         assert max(differences(oracle.closed_form(I, m, h, 110), *oracle.closed_form(I, m, h, draws.DIGITS))) < 1e-22
 
@@ -69,7 +70,7 @@ def judged(numbers):
 
 
 def test_errors_are_those_of_the_data():
-    judged(range(60))  # two of each kind of body with each kind of momentum
+    judged(range(30))  # one of each kind of body with each kind of momentum
 
 
 @pytest.mark.full
@@ -79,7 +80,7 @@ def test_errors_are_those_of_the_data_in_10000_draws(capsys):
         print("\n" + "\n".join(draws.table(results)))
 
 
-@each("number", [1064, 2747, 3647, 5087])
+@each("number", some([1064, 2747, 3647, 5087], 2))
 def test_rods_that_wind_thousands_of_times_while_they_turn_little(number):
     """Near the middle axis, with psi some 100 times the turn; a sum over the windings was wrong by 17 to 70 times."""
     row = draws.judge(number)
@@ -121,18 +122,17 @@ def exact_motion(I, m, h):
 @each("I", DEGENERATE)
 def test_degenerate_bodies_and_momenta(I):
     """Spheres, symmetric bodies, one-ulp differences, rods; axes and planes. No formula has an exception for them."""
-    for m in AXES + PLANES:
-        for angle in (0.01, -0.7, 2.5):
-            h = time_of(angle, I, m)
-            m1, q = turned(I, m, h)
-            assert max(differences(exact_motion(I, m, h), m1, q)) < 3e-15
-            assert draws.change_of_spatial(m, m1, q) < 1e-15
+    for k, m in enumerate(AXES + PLANES):
+        h = time_of((0.01, -0.7, 2.5)[k % 3], I, m)
+        m1, q = turned(I, m, h)
+        assert max(differences(exact_motion(I, m, h), m1, q)) < 3e-15
+        assert draws.change_of_spatial(m, m1, q) < 1e-15
 
 
 @each("longest", [free_rotation.SHORT, free_rotation.PANEL])
 def test_rules_and_series_are_exact_as_far_as_they_are_used(longest):
     """Just below |lambda t| of each, where its truncation is largest."""
-    for number in (*range(24, 600, 30), 42, 186, 312, 390):  # most of them near the separatrix, where it is largest
+    for number in (*range(24, 600, 60), 42, 186, 312, 390):  # most of them near the separatrix, where it is largest
         _, _, I, m, _ = draws.draw(number)
         j = 1.0 / np.sort(I)
         a, b, c = (m / np.linalg.norm(m))[np.argsort(I)] ** 2
@@ -147,7 +147,7 @@ def test_rules_and_series_are_exact_as_far_as_they_are_used(longest):
         assert max(differences(oracle.closed_form(I, m, h), m1, q)) < 3 * EPS * (1.0 + omega * h)
 
 
-@each("angle", [1e-12, 0.5, -2.0, 6.0])
+@each("angle", chosen([1e-12, 0.5, -2.0, 6.0], [1e-12, 0.5, -2.0]))
 def test_the_exact_separatrix(angle):
     for m in ((1.0, 1.0, 1.0), (-0.5, 1.0, 0.5), (0.1, -1.0, -0.1)):
         h = time_of(angle, SEPARATRIX, m)
@@ -249,7 +249,7 @@ def test_no_time_nothing_happens():
 def test_short_and_long_times_meet():
     """Where one branch takes over from the other both are exact, for every modulus: there the series is longest."""
     random = np.random.default_rng(5)
-    for number in range(60):
+    for number in range(20):
         I, m = np.sort(random.uniform(0.3, 1.0, 3)), random.normal(size=3)
         low, high, p = 1 / I[0] - 1 / I[1], 1 / I[1] - 1 / I[2], 1 / I[0] - 1 / I[2]
         if number % 2:

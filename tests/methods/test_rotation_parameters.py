@@ -1,5 +1,6 @@
 """Attitudes kept as three numbers: through singular points, at full order, and as good as any other form."""
 
+import itertools
 import json
 
 import numpy as np
@@ -81,7 +82,7 @@ def test_full_order_through_the_singular_middle_angle(tableau, eps):
         assert found[-1] < max(2e-14, found[0] / 2.0 ** ((order - 0.6) * (last - first)))
 
 
-@each(("sequence", "map"), crossed(SEQUENCES, ["exp", "cayley"]))
+@each(("sequence", "map"), some(itertools.product(SEQUENCES, ["exp", "cayley"]), 8))
 def test_full_order_in_every_sequence(sequence, map):
     """The motion of 7.1.2, its axis turned so that every sequence passes its own singular value."""
     first, second = (ph.rotation.quaternion_from_euler((a, b, 0.0), sequence) for a, b in ((0.4, 0.0), (0.4, 1.0)))
@@ -126,7 +127,7 @@ def test_equivalent_methods_agree(steps):
     assert np.max(apart) < 1e-13
 
 
-@each("number, sequence", some(enumerate(SEQUENCES), 5))
+@each("number, sequence", some(enumerate(SEQUENCES), 3))
 def test_charts_agree_under_loads(number, sequence):
     """Each sequence with another tableau, map and branch, on a forced body: the matrix by the same tableau and map."""
     tableau = ("rk4", "dp5", "gauss4", "heun", "radau_iia3")[number % 5]
@@ -162,7 +163,7 @@ def test_no_drift_from_the_group():
 
 @each(
     "label",
-    some(["rotation_vector:gauss4", "euler:gauss6:cayley:ZXZ", "lie_rk:lobatto_iiia4", "gibbs_rodrigues:midpoint"], 2),
+    some(["rotation_vector:gauss4", "euler:gauss6:cayley:ZXZ", "lie_rk:lobatto_iiia4", "gibbs_rodrigues:midpoint"], 1),
 )
 def test_symmetric_tableaux_are_time_symmetric_in_the_middle_chart(label):
     system, y = trial_problem("time", "potential")

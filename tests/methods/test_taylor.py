@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from cover import crossed
+from cover import crossed, some
 from each import each
 from loads_by_hand import top_loads
 from polhode.algebra import rotation
@@ -51,7 +51,8 @@ def test_any_body_under_any_load_with_a_series(name, inertia):
     y = start_state(system, **START | {"angular_momentum": (2e-3, 0.5, -0.7)} if slender else START)
     h = 0.002 if slender else 0.15
     assert compare(system, y, h) < 1e-12
-    assert compare(system, y, -h) < 1e-12
+    if inertia is TENSOR:
+        assert compare(system, y, -h) < 1e-12
 
 
 @each("axis", range(3))
@@ -64,7 +65,7 @@ def test_the_vertical_along_every_axis(axis, sign):
     angle = 0.5 * np.pi if abs(u @ e3) < 0.5 else 0.0 if sign > 0 else np.pi
     q = rotation.exp_quaternion(angle * turn)
     np.testing.assert_allclose(rotation.rotate(q, u), e3, rtol=0, atol=1e-15)
-    for h in (0.15, -0.15):
+    for h in (0.15 * sign * (-1) ** axis,):
         assert compare(system, start_state(system, attitude=q, angular_momentum=(0.8, -0.5, 1.1)), h) < 1e-12
 
 
@@ -91,16 +92,21 @@ def test_a_body_in_space_drifts():
     assert compare(body, y) < 1e-12
 
 
-@each("order", (2, 5, 7, 17))
-def test_orders(order):
-    """Of a top without symmetry, between neighbouring steps, for orders of both parities."""
+@pytest.fixture(scope="module")
+def turned_top():
     system = SYSTEMS["top"]((1.0, 1.6, 2.3))
     y = start_state(system, **START)
-    found = measure_order(f"taylor{order}", system, y, exact_state(system, y, 0.0, 3.0), 0.0, 3.0)
+    return system, y, exact_state(system, y, 0.0, 3.0)
+
+
+@each("order", (2, 5, 17))
+def test_orders(turned_top, order):
+    """Of a top without symmetry, between neighbouring steps, for orders of both parities."""
+    found = measure_order(f"taylor{order}", *turned_top, 0.0, 3.0)
     assert found.fitted == pytest.approx(order, rel=0.1)
 
 
-@each("name", ("taylor9", "taylor24"))
+@each("name", some(("taylor9", "taylor24"), 1))
 def test_the_promises_of_members_that_are_no_rows(name):
     assert name not in METHODS
     check_method(name).raise_for_failure()
@@ -203,11 +209,10 @@ def negated(part, t, k, u, bodies, parameters, out):
 
 
 @each("name", SYSTEMS)
-@each("spoil", (late, negated))
-def test_a_wrong_series_is_noticed(name, spoil):
+def test_a_wrong_series_is_noticed(name):
     system = replace(SYSTEMS[name](TENSOR), conserves=())
     assert check_system(system, states=2)["series of the torque"].passed
-    if name != "free":
+    for spoil in (late, negated) if name != "free" else ():
         spoiled = replace(system, series=jit.bind(spoil, original=system.series))
         assert [line.what for line in check_system(spoiled, states=2).failures] == ["series of the torque"]
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from cover import chosen
 from each import each
 from polhode import forces
 from polhode.errors import InvalidInput
@@ -86,7 +87,7 @@ def distance(a, b):
     return max(found)
 
 
-@each("name", CASES)
+@each("name", chosen(CASES, ("orbit", "satellite", "torque of a user's", "three bodies")))
 def test_any_system(name):
     build, start, span = CASES[name]
     system, known = build(), exact(name)
@@ -362,6 +363,7 @@ def test_sums_are_always_compensated():
     assert (asked.position.values == day.position.values).all()
 
 
+@pytest.mark.full
 def test_the_steps_are_compiled_directly(tmp_path):
     """Numba would take ten times as long."""
     program = (
