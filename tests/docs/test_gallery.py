@@ -96,29 +96,42 @@ def test_a_file_that_lacks_something_is_refused_by_name(gallery, tmp_path, old, 
     assert said in str(refused.value)
 
 
-def run_apart(folder, text, before=()):
-    """What ``gallery.run`` makes of a file, in a process of its own (kernels leave sockets); its notebook or error.
+BAD = [
+    ("x = 2", "x = 2 / 0", "ZeroDivisionError"),
+    ("plt.plot([0, x])", "x", "draws no picture"),
+    ("x = 2", "x = 2\nimport warnings\n\nwarnings.warn('look out')", "look out"),
+]
+LEAVES = "left = x = 2\nimport matplotlib\n\nmatplotlib.rcParams['lines.linewidth'] = 7.5\nopen('left', 'w').close()"
+LOOKS = (
+    "import os\n\nimport matplotlib\n\nx = 2\n"
+    "print('left' in dir(), os.listdir(), matplotlib.rcParams['lines.linewidth'])"
+)
 
-    Other files run before it in the same kernel.
-    """
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """What ``gallery.run`` makes of files one after the other in one kernel, in a process of its own (kernels leave
+    sockets): notebooks or errors."""
     pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
+    texts = {"leaves": SMALL.replace("x = 2", LEAVES), "looks": SMALL.replace("x = 2", LOOKS), "small": SMALL}
+    texts |= {f"bad{k}": SMALL.replace(old, new) for k, (old, new, _) in enumerate(BAD)}
     code = (
-        "import json, pathlib, sys, gallery\n"
-        "try:\n    with gallery.kernel() as one:\n        for path in sys.argv[1:]:\n"
-        "            made = gallery.run(gallery.read(pathlib.Path(path)), one)\n    print(json.dumps(made))\n"
-        "except gallery.GalleryError as problem:\n    print(json.dumps(str(problem)))\n"
+        "import json, pathlib, sys, gallery\n\n\n"
+        "def of(path):\n    try:\n        return gallery.run(gallery.read(pathlib.Path(path)), one)\n"
+        "    except gallery.GalleryError as problem:\n        return str(problem)\n\n\n"
+        "with gallery.kernel() as one:\n    print(json.dumps({path: of(path) for path in sys.argv[1:]}))\n"
     )
-    surroundings = os.environ | {"PYTHONPATH": str(ROOT / "docs" / "_ext")}
-    first = [str(written(folder, one, f"before{k}")) for k, one in enumerate(before)]
-    asked = [sys.executable, "-c", code, *first, str(written(folder, text))]
-    done = subprocess.run(asked, env=surroundings, capture_output=True, text=True)
+    folder = tmp_path_factory.mktemp("files")
+    files = [written(folder, text, name).name for name, text in texts.items()]
+    done = subprocess.run([sys.executable, "-c", code, *files], cwd=folder, capture_output=True, text=True,
+                          env=os.environ | {"PYTHONPATH": str(ROOT / "docs" / "_ext")})  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return {name.removesuffix(".py"): one for name, one in json.loads(done.stdout).items()}
 
 
-def test_a_file_becomes_pages_once(gallery, tmp_path, monkeypatch):
-    made = run_apart(tmp_path / "source", SMALL)
+def test_a_file_becomes_pages_once(gallery, made, tmp_path, monkeypatch):
+    made = made["small"]
     assert [cell["source"] for cell in made["cells"]][-1].endswith("plt.plot([0, x]);")  # no list of lines
     assert [set(one["data"]) for one in made["cells"][-1]["outputs"]] == [{"image/png", "text/plain"}]
     assert made["cells"][-1]["metadata"]["mystnb"]["image"]["alt"] == "A line that goes up."
@@ -130,6 +143,7 @@ def test_a_file_becomes_pages_once(gallery, tmp_path, monkeypatch):
         gallery, "run", lambda example, manager: runs.append(example.name) or json.loads(json.dumps(made))
     )
     source, pages = tmp_path / "source", tmp_path / "pages"
+    written(source, SMALL)
     gallery.write(pages, source)
     page, clean = (json.loads((pages / place / "small.ipynb").read_text()) for place in ("", "files"))
     assert "files/small.py" in "".join(page["cells"][1]["source"])
@@ -150,30 +164,13 @@ def test_a_file_becomes_pages_once(gallery, tmp_path, monkeypatch):
     assert [path.name for path in pages.rglob("*") if path.is_file()] == ["index.md"]
 
 
-@each(
-    ("old", "new", "said"),
-    [
-        ("x = 2", "x = 2 / 0", "ZeroDivisionError"),
-        ("plt.plot([0, x])", "x", "draws no picture"),
-        ("x = 2", "x = 2\nimport warnings\n\nwarnings.warn('look out')", "look out"),
-    ],
-)
-def test_an_example_that_fails_warns_or_draws_nothing_is_named(tmp_path, old, new, said):
-    problem = run_apart(tmp_path, SMALL.replace(old, new))
-    assert problem.startswith("examples/gallery/small.py") and said in problem
+@each("k", range(len(BAD)))
+def test_an_example_that_fails_warns_or_draws_nothing_is_named(made, k):
+    assert made[f"bad{k}"].startswith(f"examples/gallery/bad{k}.py") and BAD[k][2] in made[f"bad{k}"]
 
 
-def test_a_notebook_finds_nothing_of_the_one_before_it_in_its_kernel(tmp_path):
-    first = SMALL.replace(
-        "x = 2",
-        "left = x = 2\nimport matplotlib\n\nmatplotlib.rcParams['lines.linewidth'] = 7.5\nopen('left', 'w').close()",
-    )
-    seen = (
-        "import os\n\nimport matplotlib\n\nx = 2\n"
-        "print('left' in dir(), os.listdir(), matplotlib.rcParams['lines.linewidth'])"
-    )
-    made = run_apart(tmp_path, SMALL.replace("x = 2", seen), before=[first])
-    assert "".join(made["cells"][1]["outputs"][0]["text"]) == "False [] 1.5\n"
+def test_a_notebook_finds_nothing_of_the_one_before_it_in_its_kernel(made):
+    assert "".join(made["looks"]["cells"][1]["outputs"][0]["text"]) == "False [] 1.5\n"
 
 
 def test_the_style_of_plots_is_a_style_of_matplotlib():
