@@ -53,10 +53,9 @@ def outcomes(tmp_path):
                 if report.when == "call":
                     told[report.nodeid.partition("::")[2]] = (report.outcome, str(report.longrepr))
 
+        alone = ["-n", "0", "--tb", "short", "-p", "no:cacheprovider", "--import-mode", "importlib"]
         places = ["-c", str(SETTINGS), "--rootdir", str(tmp_path), str(tmp_path)]
-        pytest.main(
-            ["-n", "0", "-p", "no:cacheprovider", "--import-mode", "importlib", *options, *places], plugins=[Reports()]
-        )
+        pytest.main([*alone, *options, *places], plugins=[Reports()])
         return told
 
     return run

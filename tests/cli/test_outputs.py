@@ -23,6 +23,7 @@ def polhode(tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     (tmp_path / "other").mkdir()
     monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(ph.plots, "dashboard", lambda ds, path: ph.plots.figure(ds, "energy", path=path))
 
     def call(*words):
         ended = CliRunner().invoke(group, list(words))

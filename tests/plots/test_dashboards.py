@@ -1,7 +1,7 @@
 """Dashboards know their system; nothing overlaps or leaves the picture; no line where rows do not resolve motion."""
 
 import warnings
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import polhode as ph
-from cover import crossed, some
+from cover import some
 from each import each
 from polhode.cli import group
 from polhode.errors import InvalidInput
@@ -23,6 +23,7 @@ from polhode.trajectory.frames import shadow
 from text_boxes import misplaced
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+SHORTER = {"cubesat": {"run.t_end_d": 0.1}, "dipole-liquid": {"run.steps": 200}}
 SINGLE = sorted(path.stem for path in EXAMPLES.glob("*.toml") if path.stem not in ("many-tops", "water"))
 MU = ph.planets.EARTH.mu
 SI = {"units": "SI"}
@@ -30,11 +31,12 @@ _kept = {}
 
 
 def example(name):
-    """The trajectory of an example, run once."""
+    """The trajectory of an example, run once, the longest ones for a shorter time."""
     if name not in _kept:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            _kept[name] = ph.runs.read_scenario(EXAMPLES / f"{name}.toml", allow_code=True).integrate()
+            path, changes = EXAMPLES / f"{name}.toml", SHORTER.get(name)
+            _kept[name] = ph.runs.read_scenario(path, allow_code=True, changes=changes).integrate()
     return _kept[name]
 
 
@@ -82,7 +84,7 @@ def said(axes):
 
 
 # ------------------------------------------------------------------ places
-@each("name", some(SINGLE, 4))
+@each("name", some(SINGLE, 2))
 def test_texts_of_examples_are_apart_and_inside(name):
     assert misplaced(dashboard(example(name))) == []
 
@@ -97,9 +99,9 @@ def test_texts_of_water_are_apart_and_inside(water):
     assert misplaced(dashboard(water)) == []
 
 
-@each(("name", "size"), crossed(
-    ["gravity-gradient-satellite", "leo-decay", "outer-planets", "fast-top", "detumble"], ["page", "column"],
-))  # fmt: skip
+@each(("name", "size"), some([
+    *product(["gravity-gradient-satellite", "leo-decay", "outer-planets", "fast-top", "detumble"], ["page", "column"])
+], 2))  # fmt: skip
 def test_texts_of_figures_for_papers_are_apart_and_inside(name, size):
     ds = example(name)
     picture = figure(ds, [panel.name for panel in offered(Shown(ds))], size)
@@ -109,10 +111,9 @@ def test_texts_of_figures_for_papers_are_apart_and_inside(name, size):
 
 @pytest.mark.parametrize("rows", some([2, 1, 3], 1))
 def test_few_rows_of_all_kinds_are_drawn(rows, craft, water):
-    for ds in (craft, water, example("outer-planets"), example("leo-decay"), example("eccentric")):
+    for ds in (craft, water, example("outer-planets"), example("leo-decay")):
         part = ds.isel(time=slice(0, rows))
-        figure(part, [panel.name for panel in offered(Shown(part))]).canvas.draw()
-        assert misplaced(dashboard(part)) == []
+        assert misplaced(figure(part, [panel.name for panel in offered(Shown(part))])) == []
 
 
 def test_texts_of_several_craft_and_of_two_bodies_are_apart_and_inside():
@@ -377,8 +378,8 @@ def test_every_panel_is_offered_somewhere(craft, water, agile):
         point(position=(1, 0, 0), velocity=(0, 1, 0), stiffness=(1.0, 2.0, 1.0)),
     ) for panel in offered(Shown(ds))}  # fmt: skip
     assert found == set(PANELS)
-    for name in SINGLE:
-        assert usual(Shown(example(name)))
+    for ds in _kept.values():
+        assert usual(Shown(ds))
 
 
 def sprung(names="ab"):

@@ -2,7 +2,6 @@
 
 import contextlib
 import resource
-import subprocess
 import sys
 import warnings
 
@@ -12,6 +11,7 @@ import pytest
 from matplotlib.image import imread
 
 import polhode as ph
+from cover import some
 from each import each
 from polhode.plots import dashboard as draw, style, work_precision
 from polhode.plots.rows import extremes, opening, scattered
@@ -132,7 +132,7 @@ def test_units_and_titles_of_what_is_not_conserved(work, title, note):
     assert panel(figure, "Angular momentum in space").get_ylabel() == "kg m² s⁻¹"
 
 
-@each("rows", [1, 2, 3])
+@each("rows", some([1, 2, 3], 1))
 def test_incomplete_runs_are_drawn(top, rows):
     part = top.isel(time=slice(0, rows)).assign_attrs(incomplete="step too large")
     figure = draw(part)
@@ -154,11 +154,12 @@ def test_odd_trajectories_are_drawn_without_a_warning(body, point):
     resting = point.copy(deep=True)
     resting.position[:], resting.momentum[:] = 0.0, 0.0
     backwards = body.isel(time=slice(None, None, -1))
-    for ds in (zero, still, bad, explosion, resting, backwards):
-        draw(ds).canvas.draw()
-    assert "exactly zero" in words(panel(draw(zero), "Energy"))
-    assert panel(draw(explosion), "Energy").get_yscale() == "symlog"
-    times = panel(draw(backwards), "Energy").lines[0].get_xdata()
+    drawn = [draw(ds) for ds in (zero, explosion, backwards, still, bad, resting)]
+    for picture in drawn:
+        picture.canvas.draw()
+    assert "exactly zero" in words(panel(drawn[0], "Energy"))
+    assert panel(drawn[1], "Energy").get_yscale() == "symlog"
+    times = panel(drawn[2], "Energy").lines[0].get_xdata()
     assert (np.diff(times) > 0).all()
 
 
@@ -203,7 +204,13 @@ def files_of_at_most(size):
 @each("kind", ["png", "pdf", "svg", "gif"])
 def test_a_failed_write_leaves_the_old_picture(body, tmp_path, kind):
     path = tmp_path / f"body.{kind}"
-    write = (lambda: ph.plots.animate(body, path, seconds=0.5, fps=10)) if kind == "gif" else (lambda: draw(body, path))
+
+    def write():
+        if kind == "gif":
+            ph.plots.animate(body, path, seconds=0.2, fps=10, size=(380, 234))
+        else:
+            ph.plots.figure(body, "attitude", path=path)
+
     write()
     old = path.read_bytes()
     with files_of_at_most(4096), pytest.raises(ph.errors.FileProblem, match=r"cannot write .*body\."):
@@ -211,16 +218,11 @@ def test_a_failed_write_leaves_the_old_picture(body, tmp_path, kind):
     assert path.read_bytes() == old and [item.name for item in tmp_path.iterdir()] == [path.name]
 
 
-def test_pyplot_and_settings_stay_as_they_are(body):
+def test_pyplot_and_settings_stay_as_they_are(body, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)  # who imports it fails
     before = dict(matplotlib.rcParams)
     draw(body)
     assert dict(matplotlib.rcParams) == before
-    code = (
-        "import sys, polhode as ph; ph.plots; assert 'matplotlib' not in sys.modules;"
-        "ph.plots.dashboard(ph.integrate(ph.particle(), 'trapm', step=0.1, steps=3, velocity=(1, 0, 0)));"
-        "assert 'matplotlib.pyplot' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 # ------------------------------------------------------------------ fewer rows

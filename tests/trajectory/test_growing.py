@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from cover import crossed
 from each import each
 from polhode import durable
 from polhode.trajectory import foreign, growing
@@ -39,8 +40,7 @@ def grown(folder, ds, pieces, **more):
     return writer
 
 
-@each("pieces", [1, 7, 100])
-@each("buffer", [1, 56 * 9, 10**6])
+@each(("pieces", "buffer"), crossed([1, 7, 100], [1, 56 * 9, 10**6]))
 def test_what_is_written_is_read(tmp_path, pieces, buffer):
     ds, folder = whole(), tmp_path / "a.zarr"
     grown(folder, ds, pieces, buffer=buffer).show(ds.attrs, last=True)
