@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -532,7 +533,7 @@ def test_a_member_that_kills_its_worker_is_given_up(study, monkeypatch):
 
 
 class Dying:
-    """A worker that ends before it has done anything, unless tasks are its own."""
+    """A worker that ends before it has done anything."""
 
     def __init__(self, first, answers):
         self.answers, self.chunk, self.member, self.useful = answers, None, None, False
@@ -550,13 +551,13 @@ class Dying:
 
 
 class Halfhearted(Dying):
-    """Dies of each task that is new to it, and twice of member 5."""
+    """Dies of each task that is given to it without care, and twice of member 5."""
 
-    deaths = Counter()
+    deaths: ClassVar[list[int]] = []
 
     def does(self, line):
-        if line["careful"] and line["chunk"] == 1 and "5" not in line["given_up"] and self.deaths[5] < 2:
-            self.deaths[5] += 1
+        if line["careful"] and line["chunk"] == 1 and len(self.deaths) < 2:
+            self.deaths.append(5)
             return [{"at": 4}, {"at": 5}, None]
         return [{"done": line["chunk"]}] if line["careful"] else [None]
 
@@ -570,7 +571,7 @@ def test_tasks_of_workers_that_die_are_given_out_again(monkeypatch):
     monkeypatch.setattr(workers, "Worker", Dying)
     with (
         workers.Processes("a.zarr", "", {}, False, 2) as processes,
-        pytest.raises(FileProblem, match="^10 worker processes ended before .* anything, the last one by SIGKILL; try"),
+        pytest.raises(FileProblem, match=r"^10 worker processes .* anything, the last one by SIGKILL; try"),
     ):
         processes.carry_out(range(4), done.append)
 
