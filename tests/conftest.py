@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from each import tables_kept
+from forks import Forks
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -135,3 +136,14 @@ def python():
         return json.loads(done.stdout.splitlines()[-1])
 
     return run
+
+
+@pytest.fixture(scope="session")
+def forked():
+    """As ``python``, in a process that has loaded numpy, numba and xarray before, and nothing of polhode; ``start``
+    does not wait for its end."""
+    if not hasattr(os, "fork"):
+        pytest.skip("there are no forks on this platform")
+    forks = Forks()
+    yield forks
+    forks.close()

@@ -280,19 +280,11 @@ def test_the_driver_compiles_a_text_once():
     assert library.options == {0: 64, 5: library.options[5], 6: 4096}
 
 
-def test_without_compilation(python):
-    code = """
-        import json
-        from types import SimpleNamespace
-        import polhode as ph
-        from polhode.ensembles import cuda
-        from polhode.ensembles import device as engines
-        from polhode.methods import method
-        cuda.why_none = lambda: ""
-        run = SimpleNamespace(system=ph.free_body((1, 2, 3)), chosen=method("exact"))
-        print(json.dumps(engines.engine_for(run)))
-    """
-    assert python(code, NUMBA_DISABLE_JIT="1") == "nothing is compiled in this process (NUMBA_DISABLE_JIT is set)"
+def test_without_compilation(monkeypatch):
+    monkeypatch.setattr(cuda, "why_none", lambda: "")
+    monkeypatch.setattr(jit, "disabled", lambda: True)
+    why = "nothing is compiled in this process (NUMBA_DISABLE_JIT is set)"
+    assert engines.engine_for(RunOf(top(), "exact")) == why
 
 
 def test_a_function_that_runs_as_python():

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
 import random
 import shutil
 import signal
 import stat
-import subprocess
-import sys
 import textwrap
 import threading
+import time
 from math import atan2, hypot
 from pathlib import Path
 
@@ -123,13 +122,10 @@ WRITER = """
 """
 
 
-def test_two_processes_write_one_file(tmp_path):
+def test_two_processes_write_one_file(forked, tmp_path):
     path = str(tmp_path / "a.kernel")
-    codes = [textwrap.dedent(WRITER.format(path=path, k=k)) for k in (1, 2)]
-    both = [subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) for code in codes]
-    for process in both:
-        _, said = process.communicate(timeout=120)
-        assert process.returncode == 0, said
+    for one in [forked.start(WRITER.format(path=path, k=k)) for k in (1, 2)]:
+        one.answer()
     assert [p.name for p in tmp_path.iterdir()] == ["a.kernel"]
 
 
@@ -199,15 +195,10 @@ TOGETHER = """
 
 
 @pytest.mark.skipif(jit.disabled() or cache.fcntl is None, reason="nothing is compiled, or no locks")
-def test_two_processes_compile_a_kernel_once(tmp_path):
-    codes = [textwrap.dedent(TOGETHER.format(here=str(tmp_path), k=k)) for k in (1, 2)]
-    environment = os.environ | {"POLHODE_CACHE_DIR": str(tmp_path / "cache")}
-    both = [
-        subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
-        for code in codes
-    ]
-    told = [json.loads(process.communicate(timeout=300)[0]) for process in both]
-    assert sorted(told) == [False, True]
+def test_two_processes_compile_a_kernel_once(forked, tmp_path):
+    codes = [TOGETHER.format(here=str(tmp_path), k=k) for k in (1, 2)]
+    both = [forked.start(code, POLHODE_CACHE_DIR=str(tmp_path / "cache")) for code in codes]
+    assert sorted(one.answer() for one in both) == [False, True]
     assert [path.suffix for path in (tmp_path / "cache" / cache.digest()).iterdir()] == [".kernel"]
 
 
@@ -229,46 +220,46 @@ WARM = """
     after_arrays = rtsys._init
     jit.compile_kernel(loads, LOADS)
     body = ph.rigid_body((1, 2, 2.5))
-    last = ph.integrate(body, "v2", step=0.01, steps=3, angular_velocity=(0.1, 0.2, 0.3)).angular_momentum.values[-1]
-    print(json.dumps([whole, last.tolist(), after_arrays, rtsys._init]))
+    ds = ph.integrate(body, "forward_euler_m", step=0.01, steps=3, angular_velocity=(0.1, 0.2, 0.3))
+    print(json.dumps([whole, ds.angular_momentum.values[-1].tolist(), after_arrays, rtsys._init]))
 """
 
 
 @pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
-def test_kernels_that_are_loaded_or_have_no_arrays_need_no_memory_functions(python, tmp_path):
+def test_kernels_that_are_loaded_or_have_no_arrays_need_no_memory_functions(forked, tmp_path):
     """Numba's functions of memory take 20 ms to compile, in every process; kernels on disk have them in them."""
     found, file = [], tmp_path / "warm.py"
-    for factor in (0.5, 0.5, 0.75):  # the third compiles a role
+    for factor in (0.5, 0.75):  # the second loads all but a role, which it compiles
         file.write_text(textwrap.dedent(WARM.format(factor=factor)))
         code = f"import runpy; runpy.run_path({str(file)!r})"
-        found.append(python(code, POLHODE_CACHE_DIR=str(tmp_path / "cache")))
-    assert [one[0] for one in found] == [3.5] * 3
-    assert found[0][1] == found[1][1] == found[2][1]
-    assert found[0][2] and not any(one[2] or one[3] for one in found[1:])
+        found.append(forked(code, POLHODE_CACHE_DIR=str(tmp_path / "cache")))
+    assert found[0][:2] == found[1][:2] and found[0][0] == 3.5
+    assert found[0][2:] == [True, True] and found[1][2:] == [False, False]
 
 
 LOCKED = pytest.mark.skipif(cache.fcntl is None, reason="no locks on this platform")
 OWNER = """
-    import sys, time
+    import signal, time
     from pathlib import Path
     from polhode.kernel import cache
-    with cache.alone(Path(sys.argv[1])):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with cache.alone(Path({path!r})):
         print("mine", flush=True)
         time.sleep(600)
 """
 
 
 @pytest.fixture
-def owner(tmp_path):
+def owner(forked, tmp_path):
     """A process that goes on making a file for ever, and the file."""
     path = tmp_path / "a.kernel"
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(OWNER), str(path)], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout.readline() == "mine\n"
+    process = forked.start(OWNER.format(path=str(path)))
+    while not process.told():
+        time.sleep(0.01)
     yield process, path
-    process.kill()
-    process.communicate()
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process.pid, signal.SIGKILL)
+        process.end()
 
 
 @LOCKED
@@ -284,7 +275,7 @@ def test_a_file_that_is_there_is_not_waited_for(owner):
 def test_one_that_waits_is_not_kept_for_ever(owner, monkeypatch):
     monkeypatch.setattr(cache, "PATIENCE", 0.2)
     with cache.alone(owner[1]):
-        assert owner[0].poll() is None
+        pass
     assert owner[1].with_suffix(".lock").exists()
 
 
@@ -305,14 +296,14 @@ def test_an_owner_that_is_gone_keeps_nobody(owner, end):
 
     def ask():
         with cache.alone(path):
-            waits.append(process.poll())
+            waits.append(path.exists())
 
     thread = threading.Thread(target=ask)
     thread.start()
     thread.join(0.3)
     assert thread.is_alive()
-    process.send_signal(end)
-    process.wait(60)
+    os.kill(process.pid, end)
+    assert process.end()[0] == (-end if end == signal.SIGKILL else 1)
     thread.join(60)
     assert not thread.is_alive() and len(waits) == 1
     assert list(path.parent.iterdir()) == []
@@ -353,9 +344,9 @@ def test_places_without_locks(tmp_path, monkeypatch):
 
 
 @pytest.mark.full
-def test_every_file_of_a_run(python, tmp_path):
+def test_every_file_of_a_run(forked, tmp_path):
     """As flipped, zeroed and shortened files once ended in SIGSEGV, SIGABRT and UnicodeDecodeError."""
-    numbers, hits = python(RUN, POLHODE_CACHE_DIR=str(tmp_path / "whole"))
+    numbers, hits = forked(RUN, POLHODE_CACHE_DIR=str(tmp_path / "whole"))
     assert hits == 0
     rng = random.Random(4)
     for k in range(40):
@@ -363,7 +354,7 @@ def test_every_file_of_a_run(python, tmp_path):
         shutil.copytree(tmp_path / "whole", torn)
         for file in rng.sample(kernels(torn), 2):
             file.write_bytes(wrecked(file.read_bytes(), rng))
-        assert python(RUN, POLHODE_CACHE_DIR=str(torn))[0] == numbers
+        assert forked(RUN, POLHODE_CACHE_DIR=str(torn))[0] == numbers
 
 
 # ------------------------------------------------------------------ the folder
@@ -440,7 +431,7 @@ def test_a_folder_in_a_folder_of_all(tmp_path, monkeypatch):
 
 
 @POSIX
-def test_what_was_planted_is_not_run(tmp_path):
+def test_what_was_planted_is_not_run(forked, tmp_path):
     """Files as an attacker would leave them, where the index of another version was found and unpickled."""
     import pickle
 
@@ -453,7 +444,6 @@ def test_what_was_planted_is_not_run(tmp_path):
     (root / cache.digest()).chmod(0o777)
     (root / cache.digest() / "march.kernel").write_bytes(pickle.dumps(Planted()))
     code = "import polhode as ph; ph.integrate(ph.free_body((1, 2, 3)), 'trapm', step=0.1, steps=1)"
-    done = subprocess.run([sys.executable, "-c", code], env=os.environ | {"POLHODE_CACHE_DIR": str(root)},
-                          capture_output=True, text=True, check=False)  # fmt: skip
-    assert done.returncode == 1 and "FileProblem: others may write to the cache" in done.stderr
+    status, said = forked.start(code, POLHODE_CACHE_DIR=str(root)).end()
+    assert status == 1 and "FileProblem: others may write to the cache" in said
     assert not (tmp_path / "executed").exists()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
+from contextlib import redirect_stdout
 from dataclasses import replace
+from io import StringIO
+from textwrap import dedent
 
 import numpy as np
 import pytest
@@ -298,7 +302,7 @@ def test_backwards(liquid):
     np.testing.assert_allclose(back.position[-1], liquid, rtol=0, atol=1e-11)
 
 
-def test_without_compilation(python):
+def test_without_compilation(forked):
     """Plain Python gives the same to round-off, with lists and threads asked for."""
     code = """
     import json, sys
@@ -318,7 +322,9 @@ def test_without_compilation(python):
         found.append(float(last.get("pressure", 0.0)))
     print(json.dumps(found))
     """
-    plain, compiled = python(code, NUMBA_DISABLE_JIT="1"), python(code)
+    with redirect_stdout(StringIO()) as told:
+        exec(dedent(code), {})
+    plain, compiled = forked(code, NUMBA_DISABLE_JIT="1"), json.loads(told.getvalue())
     np.testing.assert_allclose(plain, compiled, rtol=1e-12, atol=1e-12)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
 
 import mpmath
 import numpy as np
 import pytest
 from numba import i8
 
+from polhode.flows import free_rotation, tangent_rules
 from polhode.kernel import jit
 from polhode.kernel.jit import numbers_at
 from polhode.kernel.signatures import I1
@@ -202,31 +204,76 @@ def test_what_has_no_derivative_is_refused_by_name():
 
 
 # ------------------------------------------------------------------ objects of their own
-APART = """
-    import json, sys
-    import numpy as np
-    import polhode as ph
-    from polhode.kernel import direct
+SHARING = """
+import json
 
-    compiled, old = [], direct.TangentUnit.__init__
-    def noted(self, context, typing, module, *rest):
-        compiled.append(module.name.startswith("polhode_object_"))
-        old(self, context, typing, module, *rest)
-    direct.TangentUnit.__init__ = noted
+import numpy as np
+from numba import i8
 
-    start = {"angular_velocity": (0.1, 0.2, 5.0)}
-    systems = (ph.heavy_top((5.0, 4.0, 3.0), (0.1, 0.0, 1.0), weight=20.0), ph.free_body((5.0, 4.0, 3.0)))
-    runs = [ph.integrate(one, "v2", step=0.02, steps=5, tangent=True, **start) for one in systems]
-    print(json.dumps([compiled, [run.state_transition.values.tolist() for run in runs]]))
+from polhode.kernel import direct, jit
+from polhode.kernel.signatures import I1
+from polhode.kernel.tangent_mode import active, derivative_rules, padded
+
+
+@jit.helper
+def shared(x, y):
+    return x * x * y, x - y
+
+
+RULES, APART = (), (shared,)
+
+
+def first(addresses):
+    derivative_rules(RULES, APART)
+    x = active(jit.numbers_at(addresses, 2), jit.numbers_at(addresses, 3))
+    x[2] = shared(x[0], x[1])[0]
+    return 0
+
+
+def second(addresses):
+    derivative_rules(RULES, APART)
+    x = active(jit.numbers_at(addresses, 2), jit.numbers_at(addresses, 3))
+    x[2] = 2.0 * shared(x[0], x[1])[0] + shared(x[0], x[1])[1]
+    return 0
+
+
+def both():
+    for entry in (first, second):
+        numbers, slopes = np.array([3.0, 5.0, 0.0]), np.zeros((3, padded(2)))
+        slopes[0, 0] = slopes[1, 1] = 1.0
+        kernel = jit.compile_tangents(entry, i8(I1), 2)
+        kernel(np.array([0, 0, numbers.ctypes.data, slopes.ctypes.data], dtype=np.int64))
+        yield [numbers[2], *slopes[2, :2]]
+
+
+compiled, old = [], direct.TangentUnit.__init__
+
+
+def noted(self, context, typing, module, *rest):
+    compiled.append(module.name.startswith("polhode_object_"))
+    old(self, context, typing, module, *rest)
+
+
+direct.TangentUnit.__init__ = noted
+found = [*both()]
+print(json.dumps([compiled, found]))
 """
 
 
-def test_kernels_share_the_exact_free_rotation(python, tmp_path):
+def test_kernels_share_what_is_an_object_of_its_own(forked, tmp_path):
     """It is compiled once; a kernel whose object is no longer there is compiled anew."""
-    compiled, found = python(APART, POLHODE_CACHE_DIR=str(tmp_path))
+    (tmp_path / "sharing.py").write_text(SHARING)
+
+    def ask():
+        return forked("import sharing", PYTHONPATH=f"{tmp_path}{os.pathsep}{os.environ['PYTHONPATH']}",
+                      POLHODE_CACHE_DIR=str(tmp_path / "kernels"))  # fmt: skip
+
+    assert free_rotation.increment in tangent_rules.APART
+    compiled, found = ask()
     assert compiled == [False, True, False]  # the first kernel, within it the object, the second kernel
+    assert found == [[45.0, 30.0, 9.0], [88.0, 61.0, 17.0]]
     (kept,) = tmp_path.rglob("polhode_object_*.kernel")
-    assert python(APART, POLHODE_CACHE_DIR=str(tmp_path)) == [[], found]
+    assert ask() == [[], found]
     kept.unlink()
-    assert python(APART, POLHODE_CACHE_DIR=str(tmp_path)) == [compiled[:2], found]
+    assert ask() == [compiled[:2], found]
     assert kept.exists()

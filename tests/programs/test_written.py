@@ -123,11 +123,11 @@ RUN = """
 
 
 @compiling
-def test_a_second_process_compiles_nothing(python, tmp_path):
+def test_a_second_process_compiles_nothing(forked, tmp_path):
     (tmp_path / "kernels").mkdir(mode=0o700)
     expected = [0.0, -2.0, -4.0, 0.0, 0.0, 0.0]
-    assert python(RUN, POLHODE_CACHE_DIR=str(tmp_path / "kernels")) == [1, expected]
-    assert python(RUN, POLHODE_CACHE_DIR=str(tmp_path / "kernels")) == [0, expected]
+    assert forked(RUN, POLHODE_CACHE_DIR=str(tmp_path / "kernels")) == [1, expected]
+    assert forked(RUN, POLHODE_CACHE_DIR=str(tmp_path / "kernels")) == [0, expected]
 
 
 @compiling
