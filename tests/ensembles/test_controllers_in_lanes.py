@@ -70,13 +70,10 @@ CASES = {
 }  # fmt: skip
 
 
-FEW = {("plain", "v2"), ("noise, a delay between samples", "mkrk:cv8")}
-"""Delays, phases and resolutions are in ``test_switches_in_lanes.py`` too."""
-
-
 @each(("name", "method"), [
-    pytest.param(*one, marks=() if one in FEW else pytest.mark.full)
-    for one in product(CASES, ["v2", "mkrk:cv8", "mkrk:gauss4", "rkn6_14a"])
+    ("plain", "v2/mr"),  # the others are in ``test_switches_in_lanes.py`` too, by ``mkrk:cv8``
+    *(pytest.param(*one, marks=pytest.mark.full)
+      for one in product(CASES, ["v2", "mkrk:cv8", "mkrk:gauss4", "rkn6_14a"])),
 ])  # fmt: skip
 def test_what_is_set_is_that_of_single_runs(name, method):
     build, members = CASES[name]
@@ -92,7 +89,7 @@ def test_what_is_set_is_that_of_single_runs(name, method):
 def test_a_command_that_is_not_finite_ends_its_member_only():
     gains = np.where(np.arange(M) == 4, 1e308, 0.05)
     run = {"members": {"pointing.gain": gains, "angular_velocity": SPINS}, "step": 0.25, "steps": 8, **START}
-    alone, lanes = (ph.ensemble(craft(), engine=engine, **run) for engine in ("threads", "lanes"))
+    alone, lanes = (ph.ensemble(craft(), "v2/mr", engine=engine, **run) for engine in ("threads", "lanes"))
     assert lanes.status.values.nonzero()[0].tolist() == alone.status.values.nonzero()[0].tolist() == [4]
     assert str(lanes.failure.values[4]) == str(alone.failure.values[4])
     assert_allclose(lanes.attitude.values, alone.attitude.values, rtol=0, atol=1e-13)
