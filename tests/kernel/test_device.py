@@ -154,6 +154,16 @@ def test_members_do_not_depend_on_their_number_or_launches():
     np.testing.assert_array_equal(y, rows[:, -1])
 
 
+def test_a_row_counts_the_iterations_of_launches_before():
+    bench, states, h = integrator_of("top", "v2/mr")
+    carried, statuses, done = np.zeros((3, 4)), np.zeros(3, np.int64), np.zeros(3, np.int64)
+    rows, counts = np.zeros((3, 1, states.shape[1])), np.zeros((3, 1), np.int64)
+    carried[:, 1] = (7.0, 0.0, 9.0)  # the most so far
+    module("top", "v2/mr")(3, L.MARCHING, 6, 6, 12, 1, 0.0, h, bench.limit, states, bench.bodies, 0, bench.parameters,
+                           0, carried, rows, counts, statuses, done)  # fmt: skip
+    assert counts[0] == 7 and counts[2] == 9 and 0 <= counts[1] < 7 and not carried[:, 1].any()
+
+
 def test_each_member_has_its_own_bodies_and_parameters():
     bench, states, h = integrator_of("user", "mkrk:rk4")
     run = module("user", "mkrk:rk4")
