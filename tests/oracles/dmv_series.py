@@ -78,8 +78,13 @@ def variable(name):
 
 
 # ------------------------------------------------------------------ power series in h: lists of coefficients
+def coefficient(a, b, n):
+    """The n-th of the product."""
+    return sum(a[i] * b[n - i] for i in range(n + 1))
+
+
 def product(a, b):
-    return [sum(a[i] * b[n - i] for i in range(n + 1)) for n in range(min(len(a), len(b)))]
+    return [coefficient(a, b, n) for n in range(min(len(a), len(b)))]
 
 
 def quotient(a, b):
@@ -106,13 +111,13 @@ def rotation(a, m, count):
         gain = []
         for k in range(3):
             i, j = (k + 1) % 3, (k + 2) % 3
-            gain.append((product(y[i], w[j])[n] - product(y[j], w[i])[n]) / (n + 1))
+            gain.append((coefficient(y[i], w[j], n) - coefficient(y[j], w[i], n)) / (n + 1))
         turn = [
-            -sum(product(q[k + 1], w[k])[n] for k in range(3)),
+            -sum(coefficient(q[k + 1], w[k], n) for k in range(3)),
             *(
-                product(q[0], w[k])[n]
-                + product(q[(k + 1) % 3 + 1], w[(k + 2) % 3])[n]
-                - product(q[(k + 2) % 3 + 1], w[(k + 1) % 3])[n]
+                coefficient(q[0], w[k], n)
+                + coefficient(q[(k + 1) % 3 + 1], w[(k + 2) % 3], n)
+                - coefficient(q[(k + 2) % 3 + 1], w[(k + 1) % 3], n)
                 for k in range(3)
             ),
         ]
@@ -158,8 +163,9 @@ def solved(rows, values):
     return [table[k][n] for k in range(n)]
 
 
-MOMENTA = ((1, 2, 3), (2, 1, 1), (1, 1, 2), (3, 1, 2), (1, 3, 1), (3, 2, 5), (1, 5, 2))
-BODIES = tuple(combinations((1, 2, 3, 5, 7, 11), 3))
+MOMENTA = ((1, 2, 3), (2, 1, 1), (1, 1, 2), (3, 1, 2), (1, 3, 1), (3, 2, 5))
+BODIES = tuple(combinations((1, 2, 3, 5, 7, 11), 3))[::-1][:14]
+"""Momenta and bodies: of each a few more than there are unknowns."""
 
 
 def monomials(degree):

@@ -288,9 +288,9 @@ def test_the_reference_is_the_motion(moments, m):
     """Theta functions in long doubles against Taylor series in 40 digits, axes in any order, both ways round."""
     with mpmath.workdps(40):
         exact = np.array([mpmath.mpf(x) for x in moments]), np.array([mpmath.mpf(x) for x in m])
-        momentum, q = moved(*exact, mpmath.mpf(2), order=30, angle=0.3)
+        momentum, q = moved(*exact, mpmath.mpf("0.75"), order=30, angle=0.3)
         Q = matrix_of(q)
-        found, end = theta.free_rotation([moments], [m], 2.0)
+        found, end = theta.free_rotation([moments], [m], 0.75)
         size = 30.0 * theta.EPS / min(moments)
         assert max(abs(float(mpmath.mpf(str(x)) - y)) for x, y in zip(found[0].ravel(), Q.ravel(), strict=True)) < size
         assert max(abs(float(mpmath.mpf(str(x)) - y)) for x, y in zip(end[0], momentum, strict=True)) < size
@@ -971,8 +971,8 @@ def test_forces_are_the_derivatives_of_the_energy(chart):
 def test_large_steps_are_made_in_pieces():
     """A step that turns the axis by radians crosses both singular points, and is still the exact flow."""
     m = np.array((0.0, 5.0, 1e-9))
-    run = charts.Run(charts.in_a_chart(np.eye(3), m), (1.0, 0.6, 0.0, 0.0, 0.0, 1.0)).take_steps(3, 2.0)
-    truth = ph.rotation.matrix_from_quaternion(ph.rotation.exp_quaternion((0.0, 30.0, 0.0)))
+    run = charts.Run(charts.in_a_chart(np.eye(3), m), (1.0, 0.6, 0.0, 0.0, 0.0, 1.0)).take_steps(2, 2.0)
+    truth = ph.rotation.matrix_from_quaternion(ph.rotation.exp_quaternion((0.0, 20.0, 0.0)))
     assert changing_chart.far(run.state, (truth, m)) < 1e-7
     assert run.changes > 10 and run.worst < 1e-13
 
@@ -994,7 +994,7 @@ def test_midpoint_is_good_in_one_chart():
     """It is the change of the chart that makes the control lose energy: a fast top upright never leaves chart 1."""
     Q, m = ph.rotation.matrix_from_quaternion(ph.rotation.exp_quaternion((0.2, 0.1, 0.0))), np.array((0.0, 0.1, 2.0))
     early = charts.Run(charts.in_a_chart(Q, m), TOP, "midpoint").take_steps(1000, 0.05)
-    late = charts.Run(charts.in_a_chart(Q, m), TOP, "midpoint").take_steps(20_000, 0.05)
+    late = charts.Run(charts.in_a_chart(Q, m), TOP, "midpoint").take_steps(8000, 0.05)
     assert late.changes == 0 and late.chart == 1
     assert 0.0 < late.worst < 1.5 * early.worst < 0.01
 
