@@ -332,10 +332,11 @@ def test_figures_9_and_10_are_judged():
     for chart, words in ((fig09.ANGLES, "with Euler angles"), (fig09.PARAMETERS, "with Euler parameters")):
         assert verdict_of(fig09, words, scaled(data, "attitude_error", 2.0, method=f"{fig09.RK4}, {chart}")) == PARTLY
 
-    ten = fig10.compute(True, lambda line: None).copy(deep=True)
+    computed = fig10.compute(True, lambda line: None)
+    ten = computed.copy(deep=True)
     ten.position_error.loc[{"method": fig10.VECTOR}] *= 1.1
     assert verdict_of(fig10, "converges as", ten) == PARTLY
-    off = order_off(fig10.compute(True, lambda line: None), "position_error", 1, method=fig10.VECTOR)
+    off = order_off(computed, "position_error", 1, method=fig10.VECTOR)
     assert verdict_of(fig10, "converges as", off) == PARTLY
     ten.difference_from_lie[:] = 1e-9
     assert verdict_of(fig10, "equivalent", ten, "TABLE_1") == FAILS
