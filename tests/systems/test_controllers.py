@@ -12,6 +12,7 @@ from scipy.integrate import solve_ivp
 import polhode as ph
 from each import each
 from polhode.errors import InvalidInput, SlowFunctionWarning, UserFunctionError
+from vectors import cross
 
 MOMENTS = np.array([1.0, 2.0, 3.0])
 START = {"angular_velocity": (0.1, 0.2, -0.3), "attitude": (0.8, 0.6, 0.0, 0.0)}
@@ -42,8 +43,8 @@ def by_scipy(every, phase=0.0, late=0, beyond=0.0, shape=lambda u: u):
 
     def rates(t, x, u):
         q, w = x[:4], x[4:]
-        dw = (np.cross(MOMENTS * w, w) + u) / MOMENTS
-        return np.concatenate([0.5 * np.array([-q[1:] @ w, *(q[0] * w + np.cross(q[1:], w))]), dw])
+        dw = (cross(MOMENTS * w, w) + u) / MOMENTS
+        return np.concatenate([0.5 * np.array([-q[1:] @ w, *(q[0] * w + cross(q[1:], w))]), dw])
 
     samples = [phase + k * every for k in range(-1, int(SPAN / every) + 2)]
     ticks = {(t, "take") for t in samples} | {(t + beyond, "set") for t in samples}

@@ -12,6 +12,7 @@ import polhode as ph
 from cover import some
 from each import each
 from polhode.errors import InvalidInput
+from vectors import cross
 
 MU = 3.986004415e14
 MASSES = (1.0, 1e-3, 2e-3)
@@ -310,16 +311,16 @@ def test_loads_stand_beside_what_a_user_hands_to_a_builder(name):
         R = np.asarray(ph.rotation.matrix_from_quaternion(q))
         torque = -0.3 * heat * w
         x = R @ (1.0, 0.0, 0.0)
-        torque = torque - np.cross((1.0, 0.0, 0.0), R.T @ (0.7 * (x[0] - 0.3) * np.array((1.0, 0.0, 0.0))))
+        torque = torque - cross((1.0, 0.0, 0.0), R.T @ (0.7 * (x[0] - 0.3) * np.array((1.0, 0.0, 0.0))))
         torque = torque + (p[1] * held if held is not None else -p[0] * w * (wear if name == "a state" else 1.0))
         if name == "a potential beside it":
             slope = np.array((0.0, q[2], q[1], 0.0))  # by the quaternion, of which q' = q (0, w) / 2
             torque = torque - 0.5 * np.array([slope @ turned(q, k) for k in range(3)])
         inertia = TENSOR
-        spin = np.cross(w, TENSOR @ w)
+        spin = cross(w, TENSOR @ w)
         if name == "wheels":  # at rest in the body, without friction: their momenta along the axes stay
             inertia, h = TENSOR - 0.01 * np.eye(3), ds.wheel_momentum.values[0]
-            spin = np.cross(w, inertia @ w + h)
+            spin = cross(w, inertia @ w + h)
         spun = 0.5 * sum(w[k] * turned(q, k) for k in range(3))
         return np.concatenate([spun, np.linalg.solve(inertia, torque - spin), (w @ w, w @ w - wear)])
 

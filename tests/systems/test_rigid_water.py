@@ -98,7 +98,7 @@ def test_energy_is_the_sum_over_sites(model, around):
     assert potential(system, y) == pytest.approx(expected, rel=1e-10)
 
 
-@each("model", some(MODELS, 2))
+@each("model", some(MODELS, 1))
 def test_loads_are_the_gradient(model):
     x, q = liquid(2, 0.32)
     system = ph.rigid_water(8, model, box=1.3, cutoff=0.65, switch=0.05)  # all pairs in the zone of the switch

@@ -9,6 +9,7 @@ from each import each
 from polhode.errors import InvalidInput, UserFunctionError
 from polhode.systems.states import TAKEN
 from polhode.trajectory.schema import MEANING
+from vectors import cross
 
 MOMENTS = np.array((0.06, 0.05, 0.03))
 TUMBLE = (0.3, -0.2, 0.5)
@@ -34,7 +35,7 @@ def reference():
     def rates(t, y):
         w, u = y[:3], y[3:6]
         lag = u - w
-        return [*((2e-3 * lag - np.cross(w, MOMENTS * w)) / MOMENTS), *(-0.2 * lag), 2e-3 * lag @ lag]
+        return [*((2e-3 * lag - cross(w, MOMENTS * w)) / MOMENTS), *(-0.2 * lag), 2e-3 * lag @ lag]
 
     return solve_ivp(rates, (0, 4.0), [*TUMBLE, 0, 0, 0, 1.5], method="DOP853", rtol=1e-13, atol=1e-15).y[:, -1]
 

@@ -12,6 +12,7 @@ from scipy.integrate import solve_ivp
 import polhode as ph
 from each import each
 from polhode.errors import InvalidInput, PolhodeError
+from vectors import cross
 
 MU, RADIUS, J2 = 3.986004415e14, 6378136.3, 1.08262668e-3
 TENSOR = [[5.0, 0.1, 0.0], [0.1, 4.0, 0.2], [0.0, 0.2, 3.0]]
@@ -98,7 +99,7 @@ def test_two_bodies_are_as_their_equations_say():
             out[i, :3], out[i, 3:6] = one[3:6], force / masses[i]
             out[i, 6:10] = 0.5 * np.array([-b * w[0] - c * w[1] - e * w[2], a * w[0] + c * w[2] - e * w[1],
                                            a * w[1] + e * w[0] - b * w[2], a * w[2] + b * w[1] - c * w[0]])  # fmt: skip
-            out[i, 10:] = (np.cross(I * w, w) + R[i].T @ np.cross(arms[i], force)) / I
+            out[i, 10:] = (cross(I * w, w) + R[i].T @ cross(arms[i], force)) / I
         return out.ravel()
 
     y = np.zeros((2, 13))

@@ -8,6 +8,7 @@ from scipy.integrate import solve_ivp
 
 import polhode as ph
 from each import each
+from vectors import cross
 
 
 def tie(a, b, t, stiffness, at):
@@ -34,15 +35,15 @@ def rates(t, y):
     r, v, q, w = y[:6].reshape(2, 3), y[6:12].reshape(2, 3), y[12:16], y[16:19]
 
     def turned(q, x):
-        return x + 2.0 * np.cross(q[1:], np.cross(q[1:], x) + q[0] * x)
+        return x + 2.0 * cross(q[1:], cross(q[1:], x) + q[0] * x)
 
     d = r[1] - r[0] - turned(q, AT)
     size, stiffness = np.sqrt(d @ d), 3.0 * (1.0 + 0.3 * np.sin(t))
     pull = stiffness * (size - 0.5) * d / size
     down = [np.sin(one @ one + t) * one for one in r]  # 2 x depth
     forces = [pull + down[0], -pull + down[1]]
-    torque = np.cross(AT, turned(np.concatenate([q[:1], -q[1:]]), pull)) - np.cross(w, MOMENTS * w)
-    spin = 0.5 * np.concatenate([[-q[1:] @ w], q[0] * w + np.cross(q[1:], w)])
+    torque = cross(AT, turned(np.concatenate([q[:1], -q[1:]]), pull)) - cross(w, MOMENTS * w)
+    spin = 0.5 * np.concatenate([[-q[1:] @ w], q[0] * w + cross(q[1:], w)])
     power = 0.45 * np.cos(t) * (size - 0.5) ** 2 - 0.5 * sum(np.sin(one @ one + t) for one in r)
     return np.concatenate([*v, forces[0] / MASS[0], forces[1] / MASS[1], spin, torque / MOMENTS, [power]])
 

@@ -10,6 +10,7 @@ import polhode as ph
 from cover import some
 from each import each
 from polhode.errors import InvalidInput
+from vectors import cross
 
 MOMENTS, WEIGHT, TIP, MIDDLE = np.array([0.9, 1.0, 0.2]), 20.0, np.array([0.0, 0.0, -1.2]), np.array([0.1, 0, -0.6])
 PINS = np.array([(0.0, 0.0, 0.0), (1.0, 0.2, 0.1)])
@@ -46,15 +47,15 @@ def rates(t, y):
     q, w = y[:8].reshape(2, 4), y[8:14].reshape(2, 3)
     R = [matrix(one) for one in q]
     d = PINS[1] + R[1] @ TIP - PINS[0] - R[0] @ TIP
-    size, speed = np.linalg.norm(d), R[1] @ np.cross(w[1], TIP) - R[0] @ np.cross(w[0], TIP)
+    size, speed = np.linalg.norm(d), R[1] @ cross(w[1], TIP) - R[0] @ cross(w[0], TIP)
     pull = (STIFFNESS * (size - LENGTH) + RATE * (speed @ d) / size) * d / size
     found, power = [], 0.0
     for i, sign in ((0, 1.0), (1, -1.0)):
-        spring = np.cross(TIP, R[i].T @ (sign * pull))
-        torque = spring + np.cross(MIDDLE, R[i].T @ (0, 0, -WEIGHT))
-        found.append((torque - np.cross(w[i], MOMENTS * w[i])) / MOMENTS)
+        spring = cross(TIP, R[i].T @ (sign * pull))
+        torque = spring + cross(MIDDLE, R[i].T @ (0, 0, -WEIGHT))
+        found.append((torque - cross(w[i], MOMENTS * w[i])) / MOMENTS)
         power += spring @ w[i]
-    spin = [0.5 * np.concatenate([[-q[i, 1:] @ w[i]], q[i, 0] * w[i] + np.cross(q[i, 1:], w[i])]) for i in (0, 1)]
+    spin = [0.5 * np.concatenate([[-q[i, 1:] @ w[i]], q[i, 0] * w[i] + cross(q[i, 1:], w[i])]) for i in (0, 1)]
     return np.concatenate([*spin, *found, [power]])
 
 

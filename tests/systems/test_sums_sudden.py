@@ -11,6 +11,7 @@ from cover import some
 from each import each
 from polhode.errors import InvalidInput, PolhodeError, UserFunctionError
 from polhode.runs import stepping
+from vectors import cross
 
 ADAPTIVE = {"steps": ph.Tolerance(1e-13)}
 METHODS = {"v2": 2e-5, "s6_10": 0.01, "rkn6_14a": 0.02, "mkrk:cv8": 0.02, "mkrk:gauss6": 0.01, "taylor": None,
@@ -66,7 +67,7 @@ END = 2.0
 
 def turned(q, x):
     w, v = q[0], q[1:4]
-    return x + 2.0 * np.cross(v, np.cross(v, x) + w * x)
+    return x + 2.0 * cross(v, cross(v, x) + w * x)
 
 
 def reach(y):
@@ -79,10 +80,11 @@ def of_pair(t, y, broken):
     size = np.sqrt(d @ d)
     F = np.zeros(3) if broken else 4.0 * (size - 1.0) * d / size  # on a
     back = np.concatenate([q[:1], -q[1:]])
-    torque = np.cross(POINT, turned(back, F)) + np.cross(MOMENTS * w, w)
+    about = cross(POINT, turned(back, F))
+    torque = about + cross(MOMENTS * w, w)
     v = y[6:12]
-    spin = 0.5 * np.concatenate([[-q[1:] @ w], q[0] * w + np.cross(q[1:], w)])
-    power = F @ v[:3] - F @ v[3:] + np.cross(POINT, turned(back, F)) @ w
+    spin = 0.5 * np.concatenate([[-q[1:] @ w], q[0] * w + cross(q[1:], w)])
+    power = F @ v[:3] - F @ v[3:] + about @ w
     forces = np.concatenate([F / MASS[0], -F / MASS[1]]) - 0.4 * y[:6]
     return np.concatenate([v, forces, spin, torque / MOMENTS, [power]])
 

@@ -11,6 +11,7 @@ from tests.systems import test_sums_sudden as sudden
 import polhode as ph
 from cover import some
 from polhode.errors import StepFailed
+from vectors import cross
 
 STENCIL = ((1, 2 / 3), (2, -1 / 12))
 
@@ -50,7 +51,7 @@ def of_tether(name, s):
             found[6:9] += F / sudden.MASS[0]
             found[9:12] -= F / sudden.MASS[1]
             back = np.concatenate([q[:1], -q[1:]])
-            found[16:19] += np.cross(sudden.POINT, sudden.turned(back, F)) / sudden.MOMENTS
+            found[16:19] += cross(sudden.POINT, sudden.turned(back, F)) / sudden.MOMENTS
         return found
 
     return sudden.exact(rates, y, sudden.END, lambda t, y: np.linalg.norm(sudden.reach(y)) - most)[0][:6]
