@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from cover import some
 from each import each
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -32,7 +33,7 @@ def begun(seed):
     return {"attitude": q / np.linalg.norm(q), "angular_velocity": np.radians(6.0) * w / np.linalg.norm(w)}
 
 
-@each("seed", range(4))
+@each("seed", some(range(4), 1))
 def test_it_faces_the_sun_from_wherever_it_begins(scenario, seed):
     given = dict(scenario.arguments) | begun(seed)
     start = {name: given[name] for name in ("position", "velocity", "attitude", "angular_velocity")}

@@ -28,10 +28,8 @@ def test_the_sun_at_the_equinox_of_march():
 def test_the_series_against_astropy(body, angle, length):
     """Arc minutes and metres, over four years."""
     pytest.importorskip("astropy")
-    theirs = ph.surroundings.ephemeris(body, "2024-01-01T00:00:00 TT", 1400 * DAY, source="astropy", tolerance=100.0)
-    ours = ph.surroundings.ephemeris(body, "2024-01-01T00:00:00 TT", 1400 * DAY, tolerance=100.0)
-    times = np.linspace(0, 1400 * DAY, 5001)
-    a, b = ours.at(times), theirs.at(times)
+    epoch, times = epoch_of("2024-01-01T00:00:00 TT"), np.linspace(0, 1400 * DAY, 1001)
+    a, b = (_positions(body, "earth", source, epoch, times) for source in ("builtin", "astropy"))
     far = np.linalg.norm(a, axis=1), np.linalg.norm(b, axis=1)
     off = np.degrees(np.linalg.norm(np.cross(a, b), axis=1) / (far[0] * far[1])) * 60
     assert off.max() < angle and np.abs(far[0] - far[1]).max() < length
@@ -41,7 +39,7 @@ def test_every_term_of_the_moon_is_as_large_as_it_should_be():
     """What astropy's Moon has beyond the series, along each of its terms: arc seconds and kilometres."""
     pytest.importorskip("astropy")
     epoch = epoch_of("1990-01-01T00:00:00 TT")
-    times = np.sort(np.random.default_rng(1).uniform(0.0, 55 * 365.25 * DAY, 20000))
+    times = np.linspace(0.0, 55 * 365.25 * DAY, 4001)
     T = _centuries(epoch, times)
     l, m, F, D = (np.radians(a + b * T) for a, b in (
         (134.96292, 477198.86753), (357.52543, 35999.04944), (93.27283, 483202.01873), (297.85027, 445267.11135)

@@ -9,6 +9,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
+from cover import crossed
 from each import each
 from polhode.errors import InvalidInput
 
@@ -67,8 +68,7 @@ def final(ds):
 ORDERS = {"v2": 2, "s4_6": 4, "v2/mr": 2, "mkrk:rk4": 4, "mkrk:cv8": 8, "kl8/mr8": 8}
 
 
-@each("method", ORDERS)
-@each("gyros", [single, double])
+@each("method, gyros", crossed(ORDERS, [single, double]))
 def test_methods_keep_their_order(method, gyros):
     body = ph.rigid_body(INERTIA, gyros=gyros())
     reference = by_scipy(10.0, *((ANGLES, RATES) if gyros is single else INNER))
@@ -135,6 +135,7 @@ def test_a_controller_steers_by_the_gyros():
     assert float(abs(ds.energy_error).max()) < 1e-10
 
 
+@pytest.mark.full
 def test_derivatives_follow_the_gyros():
     body = ph.rigid_body(INERTIA, gyros=single())
     ds = ph.integrate(body, "s6_10", step=0.1, t_end=5.0, tangent=True, **START)

@@ -114,7 +114,11 @@ KINDS = {
 CHANGING = {"rotating dipole", "travelling wave", "place and attitude"}
 
 
-@each("kind", KINDS)
+PARTS = {"power law", "Yukawa", "double well", "dipole", "travelling wave"}
+"""Whose operations others have too."""
+
+
+@each("kind", [pytest.param(kind, marks=pytest.mark.full) if kind in PARTS else kind for kind in KINDS])
 def test_a_potential_is_enough(kind):
     """Loads to all digits, so that energies drift by round-off; commutator loads, works and a program of the motion."""
     make, start = KINDS[kind]

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
-import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +12,7 @@ from click.testing import CliRunner
 
 import polhode as ph
 from each import each
+from polhode import plugins
 from polhode.arguments.words import Length
 from polhode.cli import group
 from polhode.errors import InvalidInput
@@ -484,43 +482,35 @@ steps = 100
 """
 
 
-COMMANDS = """
-import contextlib, io, json, sys
-from polhode.__main__ import main
-said = []
-for words in json.loads(sys.argv[1]):
-    sys.argv = ["polhode", *words]
-    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
-        main()
-    said.append(out.getvalue())
-print(json.dumps(said))
-"""
-
-
-def shell(folder, *commands):
+@pytest.fixture
+def shell(tmp_path, monkeypatch):
     """What a shell says where the file of the load is a plug-in of an installed package."""
-    about = folder / "wells-1.0.dist-info"
-    about.mkdir(exist_ok=True)
+    about = tmp_path / "wells-1.0.dist-info"
+    about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: wells\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text("[polhode.plugins]\nwells = wells:add\n")
-    source = Path(ph.__file__).parents[1]
-    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(source)])}
-    command = [sys.executable, "-c", COMMANDS, json.dumps([one.split() for one in commands])]
-    done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and not done.stderr, done.stderr
-    return json.loads(done.stdout)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(plugins, "_loaded", [])
+
+    def said(words):
+        ended = CliRunner().invoke(group, words.split(), catch_exceptions=False)
+        assert ended.exit_code == 0 and not ended.stderr
+        return ended.stdout
+
+    yield said
+    sys.modules.pop("wells", None)
 
 
-def test_one_file_of_thirty_lines_is_a_load_everywhere(tmp_path):
+def test_one_file_of_thirty_lines_is_a_load_everywhere(tmp_path, shell):
     """In Python, in scenarios by its file or as a plug-in, in the shell, in listings and in the schema."""
     assert len(ONE_FILE.splitlines()) <= 30
     (tmp_path / "wells.py").write_text(ONE_FILE)
     (tmp_path / "by_name.toml").write_text(SHORT)
     (tmp_path / "by_file.toml").write_text(SHORT.replace('"yukawa"', '"wells.py:yukawa"').replace("reach_m", "reach"))
-    _, _, systems, schema, new = shell(
-        tmp_path, "run by_name.toml -q --no-picture", "run by_file.toml -q --no-picture --allow-code",
-        "systems --json", "schema", "new bodies -q",
-    )  # fmt: skip
+    shell("run by_name.toml -q --no-picture")
+    shell("run by_file.toml -q --no-picture --allow-code")
+    systems, schema, new = map(shell, ("systems --json", "schema", "new bodies -q"))
     one, other = ph.load(tmp_path / "by_name.nc"), ph.load(tmp_path / "by_file.nc")
     assert np.array_equal(one.position, other.position) and float(abs(one.energy_error).max()) < 1e-12
     assert float(abs(one.position[-1] - one.position[0]).max()) > 0.1
@@ -548,7 +538,7 @@ def test_a_function_that_makes_loads_is_a_kind_of_its_file(read, tmp_path):
 TWO = (ph.body("a", 100.0, (20.0, 30.0, 25.0)), ph.body("b", 10.0))
 
 
-@each("engine", ["threads", "lanes"])
+@each("engine", ["threads", pytest.param("lanes", marks=pytest.mark.full)])
 def test_members_start_by_the_names_of_bodies_as_single_runs_do(engine):
     places = np.array([[110.0, 0.0, 0.0], [105.0, 1.0, 0.0], [101.0, 2.0, 3.0]])
     run = {"step": 0.1, "steps": 100}

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from cover import crossed
 from each import each
 from polhode import forces
 from polhode.checks import load_caller
@@ -271,14 +272,13 @@ OTHERS = {
 }  # fmt: skip
 
 
-@each("name", [*(f"{around}: {which}" for around in AROUND for which in LISTS), *OTHERS])
-def test_every_system_is_what_it_declares(name):
+@each("around, which", [*crossed(AROUND, LISTS), *(("other", name) for name in OTHERS)])
+def test_every_system_is_what_it_declares(around, which):
     """With every kind of force; an IndexError once ended the check of a spacecraft in the air."""
-    if name in OTHERS:
-        make, start = OTHERS[name]
+    if around == "other":
+        make, start = OTHERS[which]
         system = make()
     else:
-        around, _, which = name.partition(": ")
         system, start = AROUND[around](LISTS[which]), ORBIT
     report = ph.checks.check_system(system, states=1, span=0.2, **start)
     report.raise_for_failure()

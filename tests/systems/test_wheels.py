@@ -167,10 +167,10 @@ def test_a_saturated_wheel_brakes():
 def test_derivatives_over_saturation():
     def final_of(rate):
         spins = {"speed": [1.0 - rate], "command": 0.3, "max_momentum": 2.0}  # the same momentum of the wheel
-        return ph.integrate(one_wheel(**spins), "s4_6", step=0.1, steps=80, angular_velocity=[0.1, 0.3, 0.2 + rate],
+        return ph.integrate(one_wheel(**spins), "mkrk:rk4", step=0.1, steps=80, angular_velocity=[0.1, 0.3, 0.2 + rate],
                             attitude=Q)  # fmt: skip
 
-    ds = ph.integrate(one_wheel(speed=1.0, command=0.3, max_momentum=2.0), "s4_6", step=0.1, steps=80,
+    ds = ph.integrate(one_wheel(speed=1.0, command=0.3, max_momentum=2.0), "mkrk:rk4", step=0.1, steps=80,
                       angular_velocity=[0.1, 0.3, 0.2], attitude=Q, tangent=True)  # fmt: skip
     found = 3.5 * ds.state_transition.sel(column="angular_momentum_z").values[-1, 3:7]
     weights, size = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280)), 1e-3
@@ -299,7 +299,7 @@ def test_positions_need_an_imbalance():
         ph.reaction_wheels(AXES, MOMENTS, imbalance=-1.0)
 
 
-@each("method", ["v2", "s6_10", "mkrk:cv8"])
+@each("method", ["v2", pytest.param("s6_10", marks=pytest.mark.full), "mkrk:cv8"])
 def test_sums_are_compensated_unless_refused(method):
     """Motors that add the same little momentum in every step, which plain sums round the same way each time."""
     wheels = ph.reaction_wheels(
