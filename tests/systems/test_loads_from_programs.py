@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import mpmath as mp
 import numpy as np
@@ -42,6 +42,11 @@ def bowl(t, position, parameters):
 
 def tilting(t, position, q, parameters):
     return parameters[0] * rotation.rotate(q, np.array([1.0, 0.0, 0.5]))[2] * position[0]
+
+
+@cache
+def system_of(name):
+    return (SYSTEMS | OTHERS)[name]()
 
 
 def craft(**more):
@@ -102,7 +107,7 @@ def in_python(system, y, part, t=0.3):
 @each("part", [*PARTS, L.ALL, L.WITHOUT_SOLVED, L.ALL & ~L.MOVING, L.DISSIPATIVE])
 @each("name", [one for one in SYSTEMS | OTHERS if "added" not in one and one != "torque"])
 def test_compiled_loads_are_the_role_part_by_part(name, part):
-    system = (SYSTEMS | OTHERS)[name]()
+    system = system_of(name)
     y = state_of(system)
     found, expected = evaluated(system.compiled_loads(0.3, y), system, y, part), in_python(system, y, part)
     for k in range(0, found.size, 3):
@@ -112,7 +117,7 @@ def test_compiled_loads_are_the_role_part_by_part(name, part):
 
 @each("name", ["zonal", "table", "air", "burn", "craft", "plates", "thrusters"])
 def test_they_are_written_from_the_program(name):
-    system = (SYSTEMS | OTHERS)[name]()
+    system = system_of(name)
     assert (system._from_program("loads") or system.loads).__module__.startswith("polhode.programs.written_")
 
 
@@ -222,7 +227,7 @@ def test_the_gravity_gradient_has_all_digits(inertia):
 @each("name", SYSTEMS)
 def test_commutators_are_twice_the_derivative_of_the_loads(name, part):
     """Along the displacement that the loads cause, by differences of order 6; the rates of works likewise."""
-    system, t = SYSTEMS[name](), 0.3
+    system, t = system_of(name), 0.3
     y = state_of(system)
     role = system.compiled_loads(t, y)
     loads = evaluated(role, system, y, part)
@@ -249,7 +254,7 @@ def test_commutators_are_twice_the_derivative_of_the_loads(name, part):
 @each("name", ["craft", "zonal", "moon"])
 def test_commutators_have_all_digits(name):
     """At the scale of a satellite, where the force is 10^14 times what turns it: against 60 digits."""
-    system, t = SYSTEMS[name](), 0.3
+    system, t = system_of(name), 0.3
     dynamics, y = system.dynamics, state_of(system, 3)
     role = system.compiled_loads(t, y)
     found = evaluated(role, system, y, L.COMMUTATOR)
@@ -279,7 +284,7 @@ def test_commutators_have_all_digits(name):
 
 @each("name", OTHERS)
 def test_loads_without_a_potential_have_none(name):
-    assert "commutator" not in OTHERS[name]().provides
+    assert "commutator" not in system_of(name).provides
 
 
 @each(("name", "method", "order"), [
@@ -289,7 +294,7 @@ def test_loads_without_a_potential_have_none(name):
 ])  # fmt: skip
 def test_methods_with_modified_kicks_take_it(name, method, order):
     """Their order, against a method without it."""
-    system, ends = SYSTEMS[name](), []
+    system, ends = system_of(name), []
     start = START | ({"angular_velocity": (1e-3, 2e-3, 1e-3)} if system.rotates else {})
     for chosen, h in ((method, 200.0), (method, 100.0), ("rkn6_14a", 10.0)):
         ends.append(ph.integrate(system, chosen, step=h, t_end=2000.0, **start).position.values[-1])
@@ -331,7 +336,7 @@ def test_a_longer_table_is_the_same_kernel():
 
 @each("name", SYSTEMS)
 def test_systems_keep_what_they_say(name):
-    system = SYSTEMS[name]()
+    system = system_of(name)
     start = START | ({"angular_velocity": (1e-3, 2e-3, 1e-3)} if system.rotates else {})
     report = ph.checks.check_system(system, states=1, **start)
     report.raise_for_failure()

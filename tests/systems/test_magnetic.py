@@ -113,7 +113,7 @@ def test_moments_add_up_in_the_users_axes():
 
 
 def test_derivatives_of_runs_in_the_field():
-    run = {"method": "s6_10/kepler", "step": 5.0, "t_end": 100.0}
+    run = {"method": "mkrk:rk4", "step": 5.0, "t_end": 100.0}
     ds = ph.integrate(craft(), tangent=True, **run, **START)
     d = 1e-6
     ends = [ph.integrate(craft(), **run, **{**START, "angular_velocity": (0.01 + s, 0.02, 0.03)}) for s in (d, -d)]

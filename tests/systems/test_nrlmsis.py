@@ -23,28 +23,27 @@ def air():
     return ph.surroundings.nrlmsis(EPOCH, 86400.0, f107=180.0, f107a=160.0, ap=12.0)
 
 
-def directly(t, position):
-    """The density by pymsis at a place in the axes of space."""
-    x, y, z = position
+def directly(t, places):
+    """The densities by pymsis at places in the axes of space."""
+    x, y, z = places.T
     longitude = np.arctan2(y, x) - ph.planets.earth_rotation_angle(EPOCH) - 7.2921150e-5 * t
     a, f = 6378137.0, 1.0 / 298.257223563
     flat, e2, b = np.hypot(x, y), f * (2.0 - f), a * (1.0 - f)
     theta = np.arctan2(z * a, flat * b)
     latitude = np.arctan2(z + e2 / (1.0 - e2) * b * np.sin(theta) ** 3, flat - e2 * a * np.cos(theta) ** 3)
     height = flat * np.cos(latitude) + z * np.sin(latitude) - a * np.sqrt(1.0 - e2 * np.sin(latitude) ** 2)
-    date = np.datetime64(EPOCH.removesuffix(" UTC"), "ms") + np.timedelta64(round(1e3 * t), "ms")
-    return float(pymsis.calculate([date], [np.degrees(longitude) % 360.0], [np.degrees(latitude)], [height / 1e3],
-                                  [180.0], [160.0], [[12.0] * 7])[0, 0])  # fmt: skip
+    n = len(t)
+    dates = np.datetime64(EPOCH.removesuffix(" UTC"), "ms") + np.rint(1e3 * t).astype("timedelta64[ms]")
+    return pymsis.calculate(dates, np.degrees(longitude) % 360.0, np.degrees(latitude), height / 1e3, [180.0] * n,
+                            [160.0] * n, [[12.0] * 7] * n)[:, 0]  # fmt: skip
 
 
 def test_density_is_that_of_the_model():
     """At random places and times, within the error that is told."""
     rng = np.random.default_rng(5)
-    off = []
-    for _ in range(300):
-        t, u = 86400.0 * rng.random(), rng.normal(size=3)
-        position = (6378137.0 + rng.uniform(110e3, 900e3)) * u / np.linalg.norm(u)
-        off.append(air().density(t, position) / directly(t, position) - 1.0)
+    t, u = 86400.0 * rng.random(300), rng.normal(size=(300, 3))
+    places = (6378137.0 + rng.uniform(110e3, 900e3, size=(300, 1))) * u / np.linalg.norm(u, axis=1)[:, None]
+    off = [air().density(*at) / there - 1.0 for *at, there in zip(t, places, directly(t, places), strict=True)]
     assert 0.5 * air().error < np.sqrt(np.mean(np.square(off))) < 1.5 * air().error < 0.06
     assert np.abs(off).max() < 1.5 * air().largest < 0.5 and abs(np.mean(off)) < 0.01
 

@@ -129,7 +129,7 @@ def test_what_is_missing_is_said_in_a_sentence(said):
     assert said in str(told.value) and "\n" not in str(told.value)
 
 
-@each("count", [3, 5])
+@each("count", [3, pytest.param(5, marks=pytest.mark.full)])
 def test_some_bodies_attract_each_other(count):
     """Those that are named, among others that do not; each pair once."""
     named, G = [f"body{i}" for i in range(1, count + 1)], 0.3
