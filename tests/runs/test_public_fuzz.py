@@ -109,7 +109,8 @@ NUMERICAL = {
 def cases(name):
     """``(which call, argument, words, function that returns arguments)`` of all calls with one thing wrong."""
     for k in range(len(CALLS[name])):
-        yield k, "nonsense", "unknown", lambda: {"nonsense": 1.0}
+        if name != "states.of":  # states have any names
+            yield k, "nonsense", "unknown", lambda: {"nonsense": 1.0}
         for argument, value in arguments_of(name, k).items():
             for what, change in spoiled(value):
                 if (name, argument) not in LONG_BY_WISH or what not in LONG:
@@ -168,13 +169,13 @@ RUNS = EXPENSIVE | {name for name in CALLS if name.startswith(("chaos.", "plots.
 
 
 def test_one_thing_wrong_ends_in_a_sentence(monkeypatch, tmp_path):
-    """One call in 31 of those that compute; with ``-m full`` all of them, and of those that run."""
+    """One call in 53 of those that compute; with ``-m full`` all of them, and of those that run."""
     monkeypatch.chdir(tmp_path)
     with few_gigabytes():
-        found = [wrongs(name, 31, n % 31) for n, name in enumerate(CALLS) if name not in RUNS]
+        found = [wrongs(name, 53, n % 53) for n, name in enumerate(CALLS) if name not in RUNS]
     faults = [one for _, wrong in found for one in wrong]
     assert not faults, f"{len(faults)}:\n" + "\n".join(faults[:20])
-    assert sum(count for count, _ in found) > 500
+    assert sum(count for count, _ in found) > 290
 
 
 @pytest.mark.full

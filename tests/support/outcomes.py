@@ -116,6 +116,6 @@ class few_gigabytes:
 
 EXPENSIVE = {
     "integrate", "rerun", "resume", "compare", "checks.check_method", "checks.check_system", "plots.dashboard",
-    "plots.figure",
+    "plots.figure", "surroundings.nrlmsis_air",
 }  # fmt: skip
-"""Runs, which compile: in the long form."""
+"""Runs, which compile, and air that is: in the long form."""
