@@ -57,10 +57,8 @@ def energy(model, x, q, box=None, cutoff=None, permittivity=np.inf):
                 weight = 1 - 126 * t**5 + 420 * t**6 - 540 * t**7 + 315 * t**8 - 70 * t**9
             r = np.linalg.norm(d + inside[0, i] - inside[0, j])
             u = 4 * epsilon * ((sigma / r) ** 12 - (sigma / r) ** 6)
-            for a in range(3):
-                for b in range(3):
-                    r = np.linalg.norm(d + inside[a + 1, i] - inside[b + 1, j])
-                    u += COULOMB * charge[a] * charge[b] * (1 / r + factor * r * r)
+            r = np.linalg.norm(d + inside[1:, i][:, None] - inside[None, 1:, j], axis=-1)
+            u += COULOMB * (charge[:, None] * charge * (1 / r + factor * r * r)).sum()
             total += weight * u
     return total
 

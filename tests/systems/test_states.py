@@ -94,12 +94,12 @@ def test_a_start_with_other_sizes_is_refused():
         ph.integrate(tank(), "v2", step=0.1, t_end=1.0, start=half)
 
 
-def test_they_have_rows_and_columns_in_the_transition():
+def test_they_have_rows_and_columns_in_the_transition(by_fours):
     def final(rates):
         ds = ph.integrate(tank(), "mkrk:cv8", step=0.1, t_end=2.0, angular_velocity=rates)
         return np.concatenate([ds.angular_momentum[-1].values, ds["fluid"][-1].values, [float(ds.heat[-1])]])
 
-    ds = ph.integrate(tank(), "mkrk:cv8", step=0.1, t_end=2.0, angular_velocity=TUMBLE, tangent=True)
+    ds = ph.integrate(tank(), "mkrk:cv8", step=0.1, t_end=2.0, angular_velocity=TUMBLE, tangent=["parameters.0"])
     moved = ds.state_transition[-1]
     rows = [*range(3, 6), *(k for k, name in enumerate(moved["row"].values) if "fluid" in name or "heat" in name)]
     assert len(rows) == 7

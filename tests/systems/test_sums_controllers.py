@@ -339,12 +339,12 @@ def test_a_controller_measures_with_noise():
 
 
 # ------------------------------------------------------------------ kinds of runs
-def test_derivatives_are_those_of_differences():
-    """Of a point that is followed, so that all columns are carried together."""
+def test_derivatives_are_those_of_differences(by_fours):
+    """Of a point that is followed."""
     two = pair_of(inertia=None)
     start = {"a": {name: BOTH["a"][name] for name in ("position", "velocity")}, "b": BOTH["b"]}
     run = {"method": "mkrk:cv8", "step": 0.05, "steps": 40, "start": start}
-    ds = ph.integrate(two, tangent=["follow.gain"], **run)
+    ds = ph.integrate(two, tangent=["follow.gain", "follow.damping"], **run)
     ends = [ph.integrate(two, parameters={"follow.gain": K + d}, **run).position.values[-1] for d in (1e-5, -1e-5)]
     column = ds.state_transition.sel(column="follow.gain").values[-1]
     slope = (ends[0] - ends[1]) / 2e-5
