@@ -446,14 +446,22 @@ def test_what_cannot_be_carried_is_a_sentence():
         ph.system(ph.body("a", 1.0, TENSOR, wheels=spun), ph.loads.of(winding))
 
 
+def spinning(names):
+    ours = ph.system([ph.body(name, 4.0, (3.0, 2.0, 2.5), wheels=wheels()) for name in names])
+    return ph.integrate(ours, "v2", step=0.01, steps=20)
+
+
+@each("names", [pytest.param(("wheels",), marks=pytest.mark.full), ("a", "b")])
+def test_a_view_shows_the_wheels_of_sums(names):
+    rotors = ph.view(spinning(names)).scene["runs"][0]["rotors"]
+    assert [one["body"] for one in rotors] == [k for k in range(len(names)) for _ in range(3)]
+
+
 @pytest.mark.full
 @each("names", [("wheels",), ("a", "b")])
 def test_pictures_show_the_wheels_of_sums(names):
-    ours = ph.system([ph.body(name, 4.0, (3.0, 2.0, 2.5), wheels=wheels()) for name in names])
-    ds = ph.integrate(ours, "v2", step=0.01, steps=20)
-    assert ph.plots.dashboard(ds).axes
-    page = ph.view(ds)._repr_html_()
-    assert "at their axes" in page
+    ds = spinning(names)
+    assert ph.plots.dashboard(ds).axes and "at their axes" in ph.view(ds)._repr_html_()
 
 
 def test_the_wheels_of_the_one_body_that_has_some_start_by_their_words():
