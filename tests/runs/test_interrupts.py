@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from cover import some
 from each import each
 from polhode.kernel import cache
 from polhode.kernel.interrupts import held, never_lost
@@ -129,7 +128,8 @@ def interrupted(folder, seconds, *words, start=(sys.executable, "-m", "polhode")
     return left, said
 
 
-@pytest.mark.parametrize("seconds", some([0.0, 0.4, 1.5], 1))
+@pytest.mark.full
+@pytest.mark.parametrize("seconds", [0.0, 0.4, 1.5])
 def test_exit_code_while_compiling(tmp_path, seconds):
     """Or while it runs, or when all is done: what is left is told."""
     left, said = interrupted(tmp_path / "here", seconds, "run", "--no-picture")
@@ -137,7 +137,7 @@ def test_exit_code_while_compiling(tmp_path, seconds):
 
 
 def test_a_store_of_which_nothing_was_computed_goes(tmp_path):
-    left, said = interrupted(tmp_path / "here", 0.6, "run", "--no-picture", "--store", "run.zarr")
+    left, said = interrupted(tmp_path / "here", 0.2, "run", "--no-picture", "--store", "run.zarr")
     assert left == set() or "rows up to" in said
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import linecache
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
@@ -76,12 +76,12 @@ ph.save(ds, "mine.nc")
 """
 
 
-def test_a_system_of_a_script_is_run_by_the_shell(tmp_path, monkeypatch):
-    (tmp_path / "script.py").write_text(SCRIPT)
-    made = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (made.returncode, made.stdout.split()) == (0, ["pair.toml", "pair_functions.py"]), made.stderr
-    (tmp_path / "script.py").unlink()
+def test_a_system_of_a_script_is_run_by_the_shell(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "script.py").write_text(SCRIPT)
+    runpy.run_path("script.py", run_name="__main__")
+    assert capsys.readouterr().out.split() == ["pair.toml", "pair_functions.py"]
+    (tmp_path / "script.py").unlink()
     shell = CliRunner().invoke(group, ["run", "pair.toml", "--allow-code", "-q", "--no-picture"])
     assert (shell.exit_code, shell.stdout, shell.stderr) == (0, "", "")
     one, other = ph.load(tmp_path / "mine.nc"), ph.load(tmp_path / "pair.nc")
