@@ -28,6 +28,7 @@ def test_steps_that_lead_elsewhere_are_refused(monkeypatch):
         ph.chaos.megno(TOP, "v2", step=0.05, steps=200, **START)
 
 
+@pytest.mark.full
 def test_states_that_loads_read_grow_with_the_rest():
     def torque(t, q, w, p, states):
         return (-0.1 * w[0], -0.1 * w[1], -0.1 * w[2]), 0.5 * states.x

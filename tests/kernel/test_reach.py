@@ -230,7 +230,8 @@ def test_every_kernel_is_known(monkeypatch):
 def test_what_is_taught_is_kept():
     """Overloads are reached by no name, so the file that has them says all of itself."""
     for path in SOURCES.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        tree = ast.parse(text if "numba.extending" in text else "")
         taken = {
             name.name
             for node in ast.walk(tree)
@@ -238,7 +239,7 @@ def test_what_is_taught_is_kept():
             for name in node.names
         }
         if taken - {"intrinsic"}:
-            assert re.search(r"^MODULE_CODE = ", path.read_text(encoding="utf-8"), re.MULTILINE), path
+            assert re.search(r"^MODULE_CODE = ", text, re.MULTILINE), path
     from polhode.kernel import simd
 
     assert simd.MODULE_CODE.co_filename == simd.__file__ and simd.MODULE_CODE.co_name == "<module>"

@@ -9,7 +9,7 @@ import pytest
 
 import polhode as ph
 from each import each
-from polhode.programs.trace import trace
+from polhode.programs.trace import spread, trace
 
 THERE = {"position": (0.3, -0.2, 0.1), "velocity": (0.7, 0.5, -0.9)}
 
@@ -36,6 +36,24 @@ RAISING = {
 
 
 @each("name", RAISING)
+def test_where_python_raises_a_program_says_so(name):
+    """At the first of the times 0, 1/4, 1/2 and 3/4 at which it does."""
+    force, error, time = RAISING[name]
+    program = trace(force, {"t": 0, "x": 3, "v": 3, "p": 0}, (3,))
+
+    def told(t):
+        try:
+            given = spread(t=t, x=THERE["position"], v=THERE["velocity"], p=0.0)
+            return program.graph.evaluate([program.raised], given) != [0.0]
+        except error:  # of the functions by which graphs are evaluated
+            return True
+
+    assert next(t for t in (0.0, 0.25, 0.5, 0.75) if told(t)) == time
+    with pytest.raises(error):
+        force(time, *map(np.array, THERE.values()), ())
+
+
+@each("name", ["switch", "of position"])
 def test_what_raises_in_python_ends_the_run(name):
     force, error, time = RAISING[name]
     system = ph.particle(force=force, work=False)

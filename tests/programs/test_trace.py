@@ -10,12 +10,13 @@ import operator
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import njit, typeof
 
 import polhode
 from each import each
 from polhode.algebra import quaternion, rotation
 from polhode.errors import UserFunctionError
+from polhode.programs import tracer
 from polhode.programs.attitude import STAND_INS
 from polhode.programs.trace import NotTraceable, trace, where
 
@@ -301,14 +302,26 @@ def test_where_of_numbers_and_arrays():
 
 
 @njit
-def chosen(x, a):
-    return where(x > 0.0, 1.0, 2.0), where(a > 0.0, a, 5.0)
+def chosen(x):
+    return where(x > 0.0, 1.0, 2.0)
+
+
+@njit
+def chosen_of_arrays(a):
+    return where(a > 0.0, a, 5.0)
 
 
 def test_where_in_compiled_functions():
-    number, array = chosen(-1.0, np.array([-1.0, 3.0]))
-    assert number == 2.0
-    assert np.array_equal(array, [5.0, 3.0])
+    assert chosen(-1.0) == 2.0 and chosen(3.0) == 1.0
+    condition, array, number = (typeof(one) for one in (np.array([True]), np.array([1.0]), 5.0))
+    of_arrays = tracer._where_in_kernels(condition, array, number)
+    a = np.array([-1.0, 3.0])
+    assert np.array_equal(of_arrays(a > 0.0, a, 5.0), [5.0, 3.0])
+
+
+@pytest.mark.full
+def test_where_of_arrays_in_compiled_functions():
+    assert np.array_equal(chosen_of_arrays(np.array([-1.0, 3.0])), [5.0, 3.0])
 
 
 def test_functions_of_attitudes_are_found_by_their_names():
