@@ -23,7 +23,7 @@ from polhode.errors import EnergyWarning, InvalidInput, PolhodeError, PolhodeWar
 from polhode.kernel import layout as L
 from polhode.kernel.many import TOO_MANY_STEPS
 from polhode.lazy_packages import xr
-from polhode.runs.energy_guard import LARGE, causes, error_sizes, first_beyond, large_ratio
+from polhode.runs.energy_guard import causes, large_ratio
 from polhode.runs.integrate import RUNS, carry_out, instead, taken, taken_instead
 from polhode.runs.request import WITHOUT_SERIES, Request
 from polhode.runs.result import attributes
@@ -31,7 +31,7 @@ from polhode.runs.stepping import ON_THE_GROUND, FormulasChange, Run
 from polhode.runs.steps import FixedStep
 from polhode.trajectory import dataset
 from polhode.trajectory.build import Rows, with_bath
-from polhode.trajectory.energies import EnergyBalance, energy_balance
+from polhode.trajectory.energies import LARGE, EnergyBalance, energy_balance
 from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies
 from polhode.trajectory.schema import MEANING, UNITS
 
@@ -225,8 +225,7 @@ class Outcome:
         of_rows = of_bodies(self.rows.reshape(M * R, -1), self.constants)
         with np.errstate(all="ignore"):
             balance = energy_balance(system, self.rows, of_rows.kinetic_energy.reshape(M, R), self.energies)
-            beyond = first_beyond(balance)
-            worst = large_ratio(error_sizes(balance).max(axis=-1), [one[..., -1] for one in balance.largest])
+            beyond, worst = balance.first[:, 0], large_ratio(balance.worst, balance.largest)
         self.of_rows, self.balance = of_rows, balance
         blown = (beyond > 0) & (beyond < self.good)
         self.good[blown], self.status[blown] = beyond[blown], L.NOT_FINITE

@@ -167,11 +167,12 @@ def adaptive_members_loop():
     return jit.compile_kernel(adapt_members, MEMBERS_ADAPTIVE)
 
 
-def potential_energies(N, times, rows, addresses, out):
-    """Write the potential energy of each recorded state to ``out``; ``addresses`` of the role, bodies, parameters."""
-    potential, bodies, parameters = potential_at(addresses), jit.numbers_at(addresses, 2), jit.numbers_at(addresses, 3)
+def potential_energies(times, rows, per, bodies, parameters, addresses, out):
+    """Write the potential energy of each row, by the role at ``addresses``; ``per`` rows belong to each member."""
+    potential, N = potential_at(addresses), bodies.shape[1] // L.OF_BODY
     for k in range(times.size):
-        out[k] = potential(times[k], N, jit.pointer(rows[k]), bodies, parameters)
+        j = k // per
+        out[k] = potential(times[k], N, jit.pointer(rows[k]), jit.pointer(bodies[j]), jit.pointer(parameters[j]))
 
 
 @functools.cache
@@ -182,6 +183,6 @@ def energy_loop():
 
 def write_energies(times: Any, rows: Any, bodies: Any, parameters: Any, potential: Any, out: Any) -> None:
     """Write the potential energies of states (n, 13 N or more) at times (n,) to ``out``; ``potential`` is the compiled
-    role, which reads ``bodies`` and ``parameters``."""
-    addresses = jit.addresses_of(potential, POTENTIAL, bodies, parameters)
-    energy_loop()(bodies.size // L.OF_BODY, times, rows, addresses, out)
+    role, which reads ``bodies`` and ``parameters``, flat, or (M, ...) of so many members with as many states each."""
+    of, own = bodies.reshape(-1, bodies.shape[-1]), parameters.reshape(-1, parameters.shape[-1])
+    energy_loop()(times, rows, max(1, len(rows) // len(of)), of, own, jit.addresses_of(potential, POTENTIAL), out)

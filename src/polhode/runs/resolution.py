@@ -21,6 +21,9 @@ from polhode.trajectory.quantities import load_loop
 COARSE = 0.25
 """Change within a step, in rad or relative to the way, from which on it counts as coarse, over the order of the method:
 those of higher order have more stages in a step. Measured on tops, satellites and oscillators."""
+SAFE = 0.25 * COARSE
+"""Likewise, up to which states on a straight line between the ends of a step tell enough, of bodies that turn by less
+than one radian in it."""
 FINE = 0.1
 """Change within the step that a warning proposes."""
 ROWS, SPEEDS = 4, 64
@@ -124,12 +127,14 @@ def coarse_orbit(run: Run) -> str:
 
 
 # ------------------------------------------------------------------ loads
-def _changes(run: Run, starts: Sequence[tuple[float, Array, float, Array | None]], speed: float) -> list[float]:
-    """How much the loads change in a step of the method from each of some states, given as (t, y, h) with the state
-    after the step or None: what that makes of the turn of a body in the step, in rad, or of its way at its or the usual
-    speed, relative to it; of several bodies the root mean square."""
-    system, integrator = run.system, run.integrator
-    group, whole, times, rows, kept = 1 + len(PARTS), [], [], [], []
+Start = tuple[float, Array, float, Array | None]
+"""A time, the state then, the step from there, and the state after it where that is known."""
+
+
+def _changes(run: Run, starts: Sequence[Start], speed: float) -> list[float]:
+    """How much the loads change in a step of the method from each of some states (``load_changes``); NaN where it
+    fails."""
+    times, rows, kept = [], [], []
     for k, (t, y, h, end) in enumerate(starts):
         states, at, run.step_info[L.COMMANDED] = [y], [t], t  # a row has what controllers set there
         try:
@@ -140,25 +145,40 @@ def _changes(run: Run, starts: Sequence[tuple[float, Array, float, Array | None]
         except PolhodeError:
             continue
         kept.append(k)
-        whole.append(at[-1] - t)
-        times += at
-        rows += states
+        times.append(at)
+        rows.append(states)
     found = [float("nan")] * len(starts)
-    loads = np.zeros((group, L.LOAD * system.N + len(system.auxiliary)))
-    out = np.empty((len(kept), 4))
     try:
-        part = L.ALL | (integrator.prepared.part & L.WITHOUT_COUPLING)
-        load_loop(part)(system.N, group, np.array(times), np.array(rows), integrator.addresses_for_loads, loads, out)
+        for k, change in zip(kept, _told(run, np.array(times), np.array(rows), speed) if kept else (), strict=True):
+            found[k] = change
     except Exception:  # a function of the user's, beyond the run
-        if len(starts) == 1:
-            return found
-        return [change for start in starts for change in _changes(run, [start], speed)]
-    for k, h, (turning, pushing, most, here) in zip(kept, whole, out.tolist(), strict=True):
-        moved = abs(h) * max(speed, here) + h * h * most
-        told = [turning * h * h] * system.rotates
-        told += [h * h * pushing / moved if moved > 0.0 else 0.0] * system.translates
-        found[k] = max(told)
+        if len(starts) > 1:
+            return [change for start in starts for change in _changes(run, [start], speed)]
     return found
+
+
+def _told(run: Run, times: Array, rows: Array, speed: float, most_turn: float = inf) -> list[float]:
+    """``load_changes`` of groups of states (groups, states, numbers)."""
+    system, integrator = run.system, run.integrator
+    loads, out = np.zeros((times.shape[1], L.LOAD * system.N + len(system.auxiliary))), np.empty(len(times))
+    loop = load_loop(L.ALL | (integrator.prepared.part & L.WITHOUT_COUPLING))
+    states, addresses = rows.reshape(times.size, -1), integrator.addresses_for_loads
+    loop(system.N, system.rotates, system.translates, times, states, addresses, speed, most_turn, loads, out)
+    return out.tolist()
+
+
+def _straight(run: Run, times: Array, states: Array, at: Array, speed: float) -> float:
+    """The largest such change where states within the step that begins at each of these rows, and ends at the next, lie
+    on a straight line; infinite where that may tell nothing."""
+    parts, before, after = (0.0, *PARTS), states[at], states[at + 1]
+    rows = np.empty((len(at), len(parts), before.shape[1]))
+    for k, part in enumerate(parts):
+        rows[:, k] = before + part * (after - before)
+    try:
+        changes = _told(run, np.add.outer(times[at], np.multiply(parts, run.h)), rows, speed, 1.0)
+    except Exception:  # a function of the user's, beside the run
+        return inf
+    return max(changes) if all(change == change for change in changes) else inf
 
 
 def coarse_loads(run: Run, times: Array, states: Array) -> str:
@@ -180,12 +200,16 @@ def coarse_loads(run: Run, times: Array, states: Array) -> str:
         steady = not (system.switches or system.impulses or system.watched or run.cuts)  # the same loads all the time
         asked = run.request
         each = type(run) is Run and asked.recording.every == 1 and asked.samples is None and not asked.events
-        starts, changes = list[tuple[float, Array, float, Array | None]](), list[float]()
-        for k in sorted({k * (n - 2) // max(1, many - 1) for k in range(many)}):
+        chosen = sorted({k * (n - 2) // max(1, many - 1) for k in range(many)})
+        known = steady and each and not system.sampled
+        if known and _straight(run, times, states, np.array(chosen), speed) < SAFE * order:
+            return ""
+        starts, changes = list[Start](), list[float]()
+        for k in chosen:
             t, y = float(times[k]), states[k]
             h = run.h if steady else run.set_at(t)
             if h:  # the row behind a step of a controlled body has the next commands
-                starts.append((t, y, h, states[k + 1] if steady and each and not system.sampled else None))
+                starts.append((t, y, h, states[k + 1] if known else None))
                 changes += [] if steady else _changes(run, starts[-1:], speed)
         changes = changes or _changes(run, starts, speed)
         worst, found = max(

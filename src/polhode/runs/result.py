@@ -14,14 +14,14 @@ from polhode.errors import CoarseStepWarning, EnergyWarning, NotFinite, PolhodeE
 from polhode.kernel import layout as L
 from polhode.kernel.many import write_energies
 from polhode.lazy_packages import xr
-from polhode.runs.energy_guard import LARGE, blown_up, error_sizes, first_beyond, first_large, large_error, large_ratio
+from polhode.runs.energy_guard import blown_up, large_error, large_ratio
 from polhode.runs.event_detection import EPSILON, rows_of
 from polhode.runs.resolution import coarse_loads
 from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
 from polhode.trajectory.build import Rows, with_bath, with_events
-from polhode.trajectory.energies import energy_balance
+from polhode.trajectory.energies import LARGE, energy_balance
 from polhode.trajectory.quantities import Constants, of_bodies
 from polhode.trajectory.schema import MEANING
 
@@ -60,15 +60,15 @@ def finish(
     if run.judged and len(times):
         made = of_bodies(states, Constants.alone(*run.system.for_kernels))
         balance = energy_balance(run.system, states, made.kinetic_energy, energies)
-        k = int(first_beyond(balance))
+        k, large = balance.first.tolist()
         if 0 < k < len(times) and (error is None or isinstance(error, NotFinite)):
             error = blown_up(times[k], times[k - 1], run.number(times[k]), run.chosen.label, run.finer, run.system)
             times, states, iterations, sizes = times[:k], states[:k], iterations[:k], sizes[:k]
             energies, made, balance = None if energies is None else energies[:k], None, None
         elif warned:
-            worst = large_ratio(error_sizes(balance).max(), [one[-1] for one in balance.largest])
+            worst = large_ratio(balance.worst, balance.largest)
             if worst > LARGE:
-                message = large_error(worst, times[int(first_large(balance))], run.chosen.label, run.finer, run.system)
+                message = large_error(worst, times[large], run.chosen.label, run.finer, run.system)
                 warn(message, EnergyWarning)
     if warned and error is None:
         told = coarse_loads(run, times, states)
@@ -91,31 +91,19 @@ def concluded(run: Run, ds: xr.Dataset, error: PolhodeError | None) -> xr.Datase
 def attributes(run: Run, error: PolhodeError | None, stopped: str) -> dict[str, Any]:
     """Attributes of the Dataset of a run as far as it is; ``incomplete`` where there is an error."""
     request, step_settings = run.request, run.step_settings
-    named = next(iter(step_settings))
-    bath = run.integrator.prepared.bath
-    kept = bath.keeps if bath is not None and run.chosen.promises.thermal else None
-    told = run.system.called.by_differences if run.system.called else ""
+    named, bath = next(iter(step_settings)), run.integrator.prepared.bath
+    before, behind = request.__dict__.get("_described") or request.__dict__.setdefault("_described", _described(run))
     found = {
         "title": f"{run.system.title}, {run.chosen.label}, {named} {step_settings[named]:g}",
-        "system": run.system.name,
-        "method": run.chosen.label,
-        "method_description": run.chosen.method.description,
-        **request.order,
-        **({"loads_note": told} if told else {}),
-        "citation": run.chosen.method.cite,
+        **before,
         **step_settings,
         "load_evaluations": run.integrator.evaluations,
         **({"load_evaluations_by_velocity": run.integrator.repeated} if run.integrator.repeated else {}),
-        **({"sums": "compensated"} if run.integrator.prepared.compensation else {}),
-        "conserves": ", ".join(name for name in run.system.conserves if kept is None or name in kept),
-        "conventions": CONVENTIONS,
-        "units": request.settings.units,
-        "polhode_version": release(),
+        **behind,
         "run": request.to_text(),
     }
     if request.settings.epoch is not None:
         found["epoch"] = request.settings.epoch
-    bath = run.integrator.prepared.bath
     if bath is not None and (note := bath.note(run.integrator.bath_coefficients, run.h)):
         found["transport_note"] = note
     if error is not None:
@@ -123,6 +111,26 @@ def attributes(run: Run, error: PolhodeError | None, stopped: str) -> dict[str, 
     if stopped:
         found["stopped"] = stopped
     return found
+
+
+def _described(run: Run) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Attributes before and behind those of the steps: the same of all runs that differ in the start alone."""
+    bath, told = run.integrator.prepared.bath, run.system.called.by_differences if run.system.called else ""
+    kept = bath.keeps if bath is not None and run.chosen.promises.thermal else None
+    return {
+        "system": run.system.name,
+        "method": run.chosen.label,
+        "method_description": run.chosen.method.description,
+        **run.request.order,
+        **({"loads_note": told} if told else {}),
+        "citation": run.chosen.method.cite,
+    }, {
+        **({"sums": "compensated"} if run.integrator.prepared.compensation else {}),
+        "conserves": ", ".join(name for name in run.system.conserves if kept is None or name in kept),
+        "conventions": CONVENTIONS,
+        "units": run.request.settings.units,
+        "polhode_version": release(),
+    }
 
 
 def columns(run: Run, rows: Rows, sizes: Array, energies: Array | None, attributes: dict[str, Any]) -> xr.Dataset:

@@ -97,12 +97,16 @@ class Run:
         self.request, self.start, self.done, self.seconds = request, request.state.copy(), 0, 0.0
         self.y[:] = self.start
         self.step_info[:], self.integrator.parameters[:] = self.at_start
+        if self.system.ground is not None:
+            self.event_detection = EventDetection(request)
+            self.event_detection.watch(self.integrator, self.t0, self.start)
 
     def keep(self) -> None:
         """Let another request like this one have the run, which is over, where it depends on nothing but its arrays."""
         system, idle = self.system, self.request.__dict__.get("idle")
-        cut = system.switches or system.impulses or system.watched or system.sampled or system.ground
-        if idle is not None and type(self) is Run and not (cut or system.functions or system.memory):
+        cut = system.switches or system.impulses or system.watched or system.sampled or self.ended
+        called = system.called is not None and system.called.no_programs
+        if idle is not None and type(self) is Run and not (cut or called or system.memory):
             idle.append(self)
 
     def set_out(self) -> None:

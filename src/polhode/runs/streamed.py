@@ -24,7 +24,7 @@ from polhode.runs.result import attributes, columns, concluded, potential_energi
 from polhode.runs.stepping import Run
 from polhode.trajectory.build import Rows
 from polhode.trajectory.charts import singular_rows, singular_words
-from polhode.trajectory.energies import EnergyBalance, energy_balance
+from polhode.trajectory.energies import LARGE, EnergyBalance, energy_balance
 from polhode.trajectory.growing import Growing, opened
 from polhode.trajectory.quantities import Constants, of_bodies
 
@@ -46,7 +46,7 @@ class Streamed:
         self.failed: PolhodeError | None = None
         self.closed = False
         self.first: tuple[Any, ...] | None = None
-        self.largest: list[Any] | None = None
+        self.largest: Array | None = None
         self.worst, self.large_at = 0.0, None  # type: float, float | None
         self.chart, self.singular, self.singular_at = run.integrator.prepared.coordinates, 0, 0.0
 
@@ -78,8 +78,7 @@ class Streamed:
         energies = None if energies is None else stored
         rows, balance = self._balanced(Rows(times, states, iterations), energies)
         if judge and run.judged:
-            begins = self.growing.rows < 2
-            k, large = (int(first(balance, begins)) for first in (energy_guard.first_beyond, energy_guard.first_large))
+            k, large = balance.first.tolist()
             if 0 < k < len(times) and (self.failed is None or isinstance(self.failed, NotFinite)):
                 since = self.last if k == before else times[k - 1]
                 self.failed = energy_guard.blown_up(
@@ -89,8 +88,8 @@ class Streamed:
                 rows, balance = self._balanced(Rows(times, states[:k], iterations[:k]), energies)
             elif large < len(times) and self.large_at is None:
                 self.large_at = times[large]
-            self.worst = max(self.worst, energy_guard.error_sizes(balance, begins).max())
-        self.last, self.largest = times[-1], [one[-1] for one in balance.largest]
+            self.worst = max(self.worst, float(balance.worst))
+        self.last, self.largest = times[-1], balance.largest
         ds = columns(run, rows, sizes, energies, {}).isel(time=slice(before, None))
         if self.chart is not None and self.chart.name in ds:
             values = ds[self.chart.name].values.reshape(ds.sizes["time"], -1, self.chart.size)
@@ -103,7 +102,8 @@ class Streamed:
     def _balanced(self, rows: Rows, energies: Array | None) -> tuple[Rows, EnergyBalance]:
         """The rows of a piece behind the first one of the run, with what follows from them and those before."""
         made = of_bodies(rows.states, Constants.alone(*self.run.system.for_kernels))
-        balance = energy_balance(self.run.system, rows.states, made.kinetic_energy, energies, self.largest)
+        begins = self.growing.rows < 2
+        balance = energy_balance(self.run.system, rows.states, made.kinetic_energy, energies, self.largest, begins)
         return rows._replace(bodies=made, balance=balance), balance
 
     def show(self, error: PolhodeError | None, stopped: str = "", last: bool = False) -> None:
@@ -139,7 +139,7 @@ class Streamed:
             error = self.failed
         if error is None and run.guard:
             worst = 0.0 if self.largest is None else energy_guard.large_ratio(self.worst, self.largest)
-            if worst > energy_guard.LARGE and self.large_at is not None:
+            if worst > LARGE and self.large_at is not None:
                 told = energy_guard.large_error(worst, self.large_at, run.chosen.label, run.finer, run.system)
                 warn(told, EnergyWarning)
             told = coarse_loads(run, times, states)

@@ -72,7 +72,8 @@ FROZEN = ("arguments", "mass", "moments", "frames", "parameters", "box", "consta
 """Attributes of ``System`` that are copied and made read-only."""
 
 
-KEPT = ("_bodies", "_blocks", "_compiled", "_sloping", "_dynamics", "_again", "_told", "alone", "without_thickness")
+KEPT = ("_bodies", "_blocks", "_compiled", "_sloping", "_dynamics", "_again", "_told", "alone", "without_thickness",
+        "for_kernels")  # fmt: skip
 """What a system works out when it is asked."""
 
 DERIVED = frozenset({
@@ -426,7 +427,7 @@ class System:
         """A copy of the parameters with zeroed scratch memory behind them, as the roles read it."""
         return np.concatenate([self.parameters, np.zeros(self.memory)])
 
-    @property
+    @cached_property
     def for_kernels(self) -> tuple[Array, Array, Array, Array, Array | None]:
         """Masses, moments, frames, parameters with memory, and the symmetry axis: what differs between systems of one
         kind."""

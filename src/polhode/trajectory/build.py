@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,9 @@ from polhode.trajectory import schema
 from polhode.trajectory.charts import singular_note
 from polhode.trajectory.energies import EnergyBalance, energy_balance, massless_note, work_variables
 from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies
+
+FEW_TIMES = 512
+"""Most rows of which the index of times is kept for other runs."""
 
 
 class Rows(NamedTuple):
@@ -265,6 +268,12 @@ def _labelled(name: str, words: tuple[int | str, ...]) -> tuple[Any, Any]:
     return _index(name, np.array(words), {})
 
 
+@lru_cache(64)
+def _timed(times: bytes, **about: str) -> tuple[Any, Any]:
+    """Likewise of few times; they cannot be written, as runs that record at the same times share them."""
+    return _index("time", np.frombuffer(times), about)
+
+
 def _index(name: str, values: Array | Indices | NDArray[np.str_], about: Mapping[str, str]) -> tuple[Any, Any]:
     """An index along a dimension, and its coordinate."""
     import pandas as pd
@@ -276,8 +285,23 @@ def _index(name: str, values: Array | Indices | NDArray[np.str_], about: Mapping
     return index, coordinate
 
 
+@cache
+def _maker() -> Callable[..., Any]:
+    """``made(kind, dims, values, attributes)`` a variable of xarray, whose own constructor looks at all of it again,
+    which costs five times as much; by it where variables of a version of xarray hold other things."""
+    from xarray import Variable
+
+    def made(kind: type, dims: tuple[str, ...], values: Any, attributes: dict[str, Any]) -> Any:
+        one = new(kind)
+        one._dims, one._data, one._attrs, one._encoding = dims, values, attributes, None
+        return one
+
+    new, known = object.__new__, {"_attrs", "_data", "_dims", "_encoding"}
+    return made if known == {*Variable.__slots__} else lambda kind, *all_of_it: kind(*all_of_it, fastpath=True)
+
+
 def assembled(
-    variables: Mapping[str, Any], times: Array, about: Mapping[str, str],
+    variables: Mapping[str, Any], times: Array, about: dict[str, str],
     labels: tuple[tuple[str, tuple[Any, ...]], ...], sizes: Mapping[str, int], attributes: Mapping[str, Any],
     varied: Mapping[str, Any],
 ) -> xr.Dataset:  # fmt: skip
@@ -288,21 +312,23 @@ def assembled(
     (``Dataset._construct_direct``), and by the constructor where a version of xarray should not have that."""
     from xarray import Dataset, Variable
 
-    made, coords, indexes = dict[str, Any](), dict[str, Any](), dict[str, Any]()
+    made, coords, indexes, new = dict[str, Any](), dict[str, Any](), dict[str, Any](), _maker()
     lengths: dict[Any, int] = dict(sizes)
-    for name, words in labels:
-        indexes[name], kept = _labelled(name, words)
-        coords[name], lengths[name] = kept.copy(deep=False), len(words)
+    indexed = [(name, _labelled(name, words)) for name, words in labels]
     if times.ndim == 1:
-        indexes["time"], coords["time"] = _index("time", times, about)
+        shared = len(times) <= FEW_TIMES
+        indexed.append(("time", _timed(times.tobytes(), **about) if shared else _index("time", times, about)))
     else:
-        coords["time"] = Variable(("member", "time"), times, dict(about))
+        coords["time"] = Variable(("member", "time"), times, about)
     if "member" in sizes:
         numbers = np.arange(sizes["member"])
-        indexes["member"], coords["member"] = _index("member", numbers, {"long_name": "number of the member"})
+        indexed.append(("member", _index("member", numbers, {"long_name": "number of the member"})))
+    for name, (index, kept) in indexed:
+        indexes[name], lengths[name] = index, len(index.index)
+        coords[name] = new(type(kept), kept.dims, kept._data, dict(kept.attrs))
     for name, (dims, values, told) in variables.items():
         if type(values) is np.ndarray and values.dtype.kind in "fi" and type(dims) is tuple and dims != (name,):
-            made[name] = Variable(dims, values, told, fastpath=True)
+            made[name] = new(Variable, dims, values, told)
             lengths.update(zip(dims, values.shape, strict=True))
         elif tuple(dims) == (name,):  # labels
             indexes[name], coords[name] = _index(name, np.asarray(values), told)

@@ -21,7 +21,7 @@ from polhode.kernel import jit, layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import numbers_at, pointer
 from polhode.kernel.many import write_energies
-from polhode.kernel.signatures import ENERGIES_OF_MEMBERS, LOAD_CHANGES, LOADS, QUANTITIES
+from polhode.kernel.signatures import LOAD_CHANGES, LOADS, QUANTITIES
 
 loads_at = jit.function_at(LOADS)
 
@@ -52,6 +52,12 @@ class Constants(NamedTuple):
         of_bodies = np.concatenate(parts, axis=-1)
         M = len(self.mass)
         return np.ascontiguousarray(np.concatenate([of_bodies.reshape(M, -1), self.frames.reshape(M, -1)], axis=1))
+
+
+def writable(values: Array) -> Array:
+    """The numbers as kernels take arrays: themselves where they are in order and can be written."""
+    here = values.dtype == float and values.flags.c_contiguous and values.flags.writeable
+    return values if here else np.require(values, float, ["C", "W"])
 
 
 class OfBodies(NamedTuple):
@@ -94,7 +100,7 @@ def _loop() -> Callable[..., None]:
 
 def of_bodies(states: Array, constants: Constants) -> OfBodies:
     """What follows from the states of M members, at n rows each."""
-    rows = np.require(states, float, ["C", "W"])
+    rows = writable(states)
     K, (M, N) = len(rows), constants.mass.shape
     attitude, kinetic = np.empty((K, 4 * N)), np.empty((K, N))
     three = [np.empty((K, 3 * N)) for _ in range(4)]
@@ -108,21 +114,21 @@ def of_bodies(states: Array, constants: Constants) -> OfBodies:
 PART = jit.hole("PART", "The part of the loads.", default=L.ALL)
 
 
-def load_changes(N, group, times, rows, addresses, load, out):
-    """Write how much the loads of N bodies change from the first to the others of each ``group`` of states.
-
-    Into row g of ``out``: the root mean square over the bodies of the change of the angular acceleration (of torques as
-    they act in space, in the body frame of the first state); the change of force over the root of the mass, of all
-    bodies; the largest of these forces; and the root of the sum of momentum squared over mass, of the first state. Each
-    is that of the worst state, and NaN where a load is not finite. The ``addresses`` are those of ``march``, and
-    ``load`` receives the loads of a group.
+def load_changes(N, rotates, translates, times, rows, addresses, speed, most_turn, load, out):
+    """Write what loads that change between the states of each group make of the motion of N bodies from the first to
+    the last of them, at ``times`` (groups, states): of the turn of a body, in rad, where it ``rotates`` (by angular
+    acceleration, of torques as they act in space, in the body frame of the first state; infinite where the body turns
+    by more than ``most_turn``), or of its way where it ``translates``, relative to that at its own or the usual
+    ``speed``; of several bodies the root mean square. Each is that of the worst state, and NaN where a load is not
+    finite. The ``addresses`` are those of ``march``, and ``load`` receives the loads of a group.
     """
     loads, bodies, parameters = loads_at(addresses), numbers_at(addresses, 2), numbers_at(addresses, 3)
-    for g in range(out.shape[0]):
-        first, turning, pushing, most, here = pointer(rows[g * group]), 0.0, 0.0, 0.0, 0.0
+    group = times.shape[1]
+    for g in range(out.size):
+        first, turning, pushing, most, here, spin = pointer(rows[g * group]), 0.0, 0.0, 0.0, 0.0, 0.0
         for j in range(group):
             y, mine, own = pointer(rows[g * group + j]), pointer(load[j]), pointer(load[0])
-            loads(PART, times[g * group + j], N, y, bodies, parameters, mine)
+            loads(PART, times[g, j], N, y, bodies, parameters, mine)
             turned, pushed, force = 0.0, 0.0, 0.0
             for i in range(N):
                 a, b, c = L.BODY * i, L.LOAD * i, L.CONSTANTS * i
@@ -136,12 +142,20 @@ def load_changes(N, group, times, rows, addresses, load, out):
                 pushed += light_mass * dot(difference, difference)
                 force += light_mass * dot(there, there)
                 if j == 0:
-                    p = get3(first, a + L.MOMENTUM)
-                    here += light_mass * dot(p, p)
+                    p, m = get3(first, a + L.MOMENTUM), get3(first, a + L.ANGULAR)
+                    w = (light[0] * m[0], light[1] * m[1], light[2] * m[2])
+                    here, spin = here + light_mass * dot(p, p), max(spin, dot(w, w))
             turning = max(turning, turned) + 0.0 * turned
             pushing = max(pushing, pushed) + 0.0 * pushed
             most = max(most, force) + 0.0 * force
-        out[g, 0], out[g, 1], out[g, 2], out[g, 3] = sqrt(turning / N), sqrt(pushing), sqrt(most), sqrt(here)
+        h, told = abs(times[g, group - 1] - times[g, 0]), 0.0
+        if rotates:
+            told = np.inf if h * sqrt(spin) > most_turn else h * h * sqrt(turning / N)
+        if translates:
+            moved = h * max(speed, sqrt(here)) + h * h * sqrt(most)
+            way = h * h * sqrt(pushing) / moved if moved > 0.0 else 0.0
+            told = way if way > told or not rotates else told
+        out[g] = told
 
 
 @functools.cache
@@ -151,26 +165,8 @@ def load_loop(part: int = L.ALL) -> Callable[..., None]:
     return jit.compile_kernel(changes, LOAD_CHANGES)
 
 
-def potentials_of_members(times, rows, per, bodies, parameters, potential, out):
-    """Write the potential energy of each row; ``per`` rows belong to each member, in order."""
-    N = bodies.shape[1] // L.OF_BODY
-    for k in range(rows.shape[0]):
-        j = k // per
-        out[k] = potential(times[k], N, pointer(rows[k]), pointer(bodies[j]), pointer(parameters[j]))
-
-
-@functools.cache
-def _potential_loop() -> Callable[..., None]:
-    return jit.compile_kernel(potentials_of_members, ENERGIES_OF_MEMBERS)
-
-
 def potential_energies(times: Array, states: Array, constants: Constants, potential: Callable[..., Any]) -> Array:
     """Potential energies (M n) of states (M n, 13 N or more) at times (M n), by the compiled role POTENTIAL."""
-    M, found = len(constants.mass), np.zeros(len(states))
-    times, rows = (np.require(a, float, ["C", "W"]) for a in (times, states))  # writable, as kernels take arrays
-    parameters = np.array(constants.parameters, dtype=float)
-    if M == 1:
-        write_energies(times, rows, constants.bodies[0], parameters[0], potential, found)
-    else:
-        _potential_loop()(times, rows, max(1, len(rows) // M), constants.bodies, parameters, potential, found)
+    found, parameters = np.zeros(len(states)), np.array(constants.parameters, dtype=float)
+    write_energies(writable(times), writable(states), constants.bodies, parameters, potential, found)
     return found
