@@ -20,7 +20,7 @@ EVERYWHERE = {
     "framed": "frame_dependent", "Prepared": "CompiledMethod", "Chosen": "MethodSpec",
     "settle": "resolve_options or set_switches", "pace": "step_settings", "explain": "diagnose_failure",
     "excess": "scaled_error", "pieces_of": "continuation_substeps", "GRAIN": "ROUNDOFF",
-    "Ladder": "ConvergenceTable", "blow_up": "energy_guard", "look": "what is looked at, as evaluate_loads",
+    "Ladder": "ConvergenceTable", "look": "what is looked at, as evaluate_loads",
     "tell": "who is told what, as report_progress", "place": "position, or slot, or path",
     "advance": "what is advanced, as take_steps", "BOOKED": "WORK_ONLY", "ROOM": "CACHE_SIZE, or a margin",
     "felt": "effective_torque", "own_numbers": "auxiliary_variables", "OWN_NUMBERS": "FIRST_PARAMETER",

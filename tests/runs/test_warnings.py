@@ -12,7 +12,7 @@ import pytest
 import polhode as ph
 from each import each
 from polhode import cli
-from polhode.runs.energy_guard import BEYOND, LARGE
+from polhode.trajectory.quantities import BEYOND, LARGE
 
 EARTH = 3.986004415e14
 LOW = {"position": (7000.0, 0.0, 0.0), "velocity": (0.0, 7.5, 0.0)}  # kilometres

@@ -11,9 +11,9 @@ import polhode as ph
 from each import each
 from polhode.checks.system_measures import conservation_drifts
 from polhode.runs import streamed
-from polhode.runs.energy_guard import BEYOND
 from polhode.runs.initial_state import start_state
 from polhode.trajectory import growing
+from polhode.trajectory.quantities import BEYOND
 
 EPS = np.finfo(float).eps
 RUN = {"step": 0.02, "t_end": 10.0}

@@ -23,16 +23,15 @@ from polhode.errors import EnergyWarning, InvalidInput, PolhodeError, PolhodeWar
 from polhode.kernel import layout as L
 from polhode.kernel.many import TOO_MANY_STEPS
 from polhode.lazy_packages import xr
-from polhode.runs.energy_guard import causes, large_ratio
 from polhode.runs.integrate import RUNS, carry_out, instead, taken, taken_instead
 from polhode.runs.request import WITHOUT_SERIES, Request
-from polhode.runs.result import attributes
+from polhode.runs.result import attributes, causes, large_ratio
 from polhode.runs.stepping import ON_THE_GROUND, FormulasChange, Run
 from polhode.runs.steps import FixedStep
 from polhode.trajectory import dataset
 from polhode.trajectory.build import Rows, with_bath
-from polhode.trajectory.energies import LARGE, EnergyBalance, energy_balance
-from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies
+from polhode.trajectory.energies import EnergyBalance, energy_balance
+from polhode.trajectory.quantities import LARGE, Constants, OfBodies, of_bodies, potential_energies
 from polhode.trajectory.schema import MEANING, UNITS
 
 CODES: tuple[tuple[type[PolhodeError], int], ...] = (

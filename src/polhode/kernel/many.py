@@ -142,10 +142,8 @@ def adapt_members(
 TOO_MANY_STEPS = 100
 """Status of a member that has tried as many steps as it may."""
 MARCH_MEMBERS = types.void(
-    I1, i8, i8, i8, i8, i8, i8, f8, f8, f8, i8, i8, i8, A2, A2, A2, A2, A1,
-    A1, A1, A1, A1, A1, A1, A1, I1, I1, A1, f8[:, :, ::1], i8[:, ::1], I1,
-    I1,
-)  # fmt: skip
+    I1, *[i8] * 6, *[f8] * 3, *[i8] * 3, *[A2] * 4, *[A1] * 8, I1, I1, A1, f8[:, :, ::1], i8[:, ::1], I1, I1
+)
 
 
 @functools.cache
@@ -167,12 +165,11 @@ def adaptive_members_loop():
     return jit.compile_kernel(adapt_members, MEMBERS_ADAPTIVE)
 
 
-def potential_energies(times, rows, per, bodies, parameters, addresses, out):
-    """Write the potential energy of each row, by the role at ``addresses``; ``per`` rows belong to each member."""
-    potential, N = potential_at(addresses), bodies.shape[1] // L.OF_BODY
+def potential_energies(times, rows, per, of, own, addresses, out):
+    """Write the potential energies of rows, ``per`` of each member, whose bodies and parameters are in ``of, own``."""
+    potential, N = potential_at(addresses), of.shape[1] // L.OF_BODY
     for k in range(times.size):
-        j = k // per
-        out[k] = potential(times[k], N, jit.pointer(rows[k]), jit.pointer(bodies[j]), jit.pointer(parameters[j]))
+        out[k] = potential(times[k], N, jit.pointer(rows[k]), jit.pointer(of[k // per]), jit.pointer(own[k // per]))
 
 
 @functools.cache

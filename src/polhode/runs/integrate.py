@@ -31,10 +31,9 @@ from polhode.lazy_packages import xr
 from polhode.methods import Method, MethodSpec
 from polhode.runs import stepping
 from polhode.runs.adaptive_run import AdaptiveRun
-from polhode.runs.energy_guard import blown, blown_up
 from polhode.runs.request import WITHOUT_SERIES, Events, Parameters, Request, requested, with_options
 from polhode.runs.resolution import coarse_orbit
-from polhode.runs.result import finish, potential_energies
+from polhode.runs.result import blown_up, finish, potential_energies
 from polhode.runs.rows import Record
 from polhode.runs.settings import Settings, only_functions
 from polhode.runs.state import STATE_SET, AtStart, Start
@@ -46,6 +45,7 @@ from polhode.runs.tangent.engine import MOST_STEPS
 from polhode.runs.tangent.transition import Transition
 from polhode.runs.time_transformed_run import TimeTransformedRun
 from polhode.systems import System
+from polhode.trajectory.energies import energy_balance
 from polhode.trajectory.schema import trajectory
 
 BETWEEN_LOOKS = 2.0
@@ -389,8 +389,9 @@ def _to_the_end(
                 energies, problem = None, None
                 if potential is not None:
                     energies, problem = potential_energies(run, potential, np.array([run.t0, run.now]), both)
-                if problem is None and blown(run.system, both, energies):
-                    raise blown_up(run.now, run.t0, run.done, run.chosen.label, run.finer, run.system)
+                kinetic = run.system.kinetic_energies(both)
+                if problem is None and energy_balance(run.system, both, kinetic, energies).first[0] == 1:
+                    raise blown_up(run, run.now, run.t0, run.done)
             if run.share >= 1.0 or now - told >= stepping.SLICE_SECONDS / 2:
                 told = now
                 report_progress(Progress(run.done, total, run.seconds, "running", run.share))

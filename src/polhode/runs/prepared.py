@@ -26,7 +26,7 @@ from polhode.runs.stepping import SLICE_SECONDS, FormulasChange, Run
 from polhode.runs.steps import Tolerance
 from polhode.systems import System
 from polhode.systems.record import present_system
-from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies
+from polhode.trajectory.quantities import Constants, OfBodies, of_bodies
 
 MOST_MEMORY = 1024
 """Most numbers behind the parameters that are written anew for each run."""
@@ -312,11 +312,7 @@ class Rows:
     @cached_property
     def energy(self) -> Array:
         """Kinetic energy, and potential energy where the system has one."""
-        kinetic = self._made.kinetic_energy
-        potential = self.system.compiled_potential(float(self.time[0]), self.states[0]) if len(self.time) else None
-        if potential is None:
-            return kinetic.copy()
-        return kinetic + potential_energies(self.time, self.states, self._constants, potential)
+        return self._made.kinetic_energy + self.system.potential_energies(self.states, self.time)
 
 
 class PreparedRuns:

@@ -5,19 +5,25 @@ Both estimates warn only; what they look at is the motion as it is, not its erro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from math import acos, acosh, floor, inf, log10, pi, sin, sinh, sqrt
 
 import numpy as np
 
+from polhode.algebra.quaternion import rotate, rotate_inverse
+from polhode.algebra.so3 import axpy, dot
 from polhode.arguments import Array
 from polhode.errors import PolhodeError
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
+from polhode.kernel.access import get3, get4
+from polhode.kernel.jit import numbers_at, pointer
+from polhode.kernel.signatures import LOAD_CHANGES, LOADS
 from polhode.runs.stepping import Run
 from polhode.systems.loads_roles import no_loads
 from polhode.systems.record import System
-from polhode.trajectory.quantities import load_loop
 
+loads_at = jit.function_at(LOADS)
 COARSE = 0.25
 """Change within a step, in rad or relative to the way, from which on it counts as coarse, over the order of the method:
 those of higher order have more stages in a step. Measured on tops, satellites and oscillators."""
@@ -127,20 +133,69 @@ def coarse_orbit(run: Run) -> str:
 
 
 # ------------------------------------------------------------------ loads
-Start = tuple[float, Array, float, Array | None]
-"""A time, the state then, the step from there, and the state after it where that is known."""
+PART = jit.hole("PART", "The part of the loads.", default=L.ALL)
 
 
-def _changes(run: Run, starts: Sequence[Start], speed: float) -> list[float]:
+def load_changes(N, rotates, translates, times, rows, addresses, speed, most_turn, load, out):
+    """Write what loads that change between the states of each group make of the motion of N bodies from the first to
+    the last of them, at ``times`` (groups, states): of the turn of a body, in rad, where it ``rotates`` (by angular
+    acceleration, of torques as they act in space, in the body frame of the first state; infinite where the body turns
+    by more than ``most_turn``), or of its way where it ``translates``, relative to that at its own or the usual
+    ``speed``; of several bodies the root mean square. Each is that of the worst state, and NaN where a load is not
+    finite. The ``addresses`` are those of ``march``, and ``load`` receives the loads of a group.
+    """
+    loads, bodies, parameters = loads_at(addresses), numbers_at(addresses, 2), numbers_at(addresses, 3)
+    group = times.shape[1]
+    for g in range(out.size):
+        first, turning, pushing, most, here, spin = pointer(rows[g * group]), 0.0, 0.0, 0.0, 0.0, 0.0
+        for j in range(group):
+            y, mine, own = pointer(rows[g * group + j]), pointer(load[j]), pointer(load[0])
+            loads(PART, times[g, j], N, y, bodies, parameters, mine)
+            turned, pushed, force = 0.0, 0.0, 0.0
+            for i in range(N):
+                a, b, c = L.BODY * i, L.LOAD * i, L.CONSTANTS * i
+                q, light = get4(first, a + L.ATTITUDE), get3(bodies, c + L.INVERSE_INERTIA)
+                now = rotate(get4(y, a + L.ATTITUDE), get3(mine, b + 3))
+                change = rotate_inverse(q, axpy(-1.0, rotate(q, get3(own, b + 3)), now))
+                spun = (light[0] * change[0], light[1] * change[1], light[2] * change[2])
+                turned += dot(spun, spun)
+                light_mass, there, then = bodies[c + L.INVERSE_MASS], get3(mine, b), get3(own, b)
+                difference = axpy(-1.0, then, there)
+                pushed += light_mass * dot(difference, difference)
+                force += light_mass * dot(there, there)
+                if j == 0:
+                    p, m = get3(first, a + L.MOMENTUM), get3(first, a + L.ANGULAR)
+                    w = (light[0] * m[0], light[1] * m[1], light[2] * m[2])
+                    here, spin = here + light_mass * dot(p, p), max(spin, dot(w, w))
+            turning = max(turning, turned) + 0.0 * turned
+            pushing = max(pushing, pushed) + 0.0 * pushed
+            most = max(most, force) + 0.0 * force
+        h, told = abs(times[g, group - 1] - times[g, 0]), 0.0
+        if rotates:
+            told = np.inf if h * sqrt(spin) > most_turn else h * h * sqrt(turning / N)
+        if translates:
+            moved = h * max(speed, sqrt(here)) + h * h * sqrt(most)
+            way = h * h * sqrt(pushing) / moved if moved > 0.0 else 0.0
+            told = way if way > told or not rotates else told
+        out[g] = told
+
+
+@functools.cache
+def load_loop(part: int = L.ALL) -> Callable[..., None]:
+    """The compiled ``load_changes`` of a part of the loads."""
+    changes = load_changes if part == L.ALL else jit.bind(load_changes, PART=part)
+    return jit.compile_kernel(changes, LOAD_CHANGES)
+
+
+def _changes(run: Run, starts: Sequence[tuple[float, Array, float]], speed: float) -> list[float]:
     """How much the loads change in a step of the method from each of some states (``load_changes``); NaN where it
     fails."""
     times, rows, kept = [], [], []
-    for k, (t, y, h, end) in enumerate(starts):
+    for k, (t, y, h) in enumerate(starts):
         states, at, run.step_info[L.COMMANDED] = [y], [t], t  # a row has what controllers set there
         try:
             for part in PARTS:
-                after = run.part(t, y, t + part * h) if end is None or part != 1.0 else end
-                states.append(after)
+                states.append(after := run.part(t, y, t + part * h))
                 at.append(float(after[int(run.step_info[L.TIME_AT])]) if run.time_transformed_run else t + part * h)
         except PolhodeError:
             continue
@@ -204,26 +259,26 @@ def coarse_loads(run: Run, times: Array, states: Array) -> str:
         known = steady and each and not system.sampled
         if known and _straight(run, times, states, np.array(chosen), speed) < SAFE * order:
             return ""
-        starts, changes = list[Start](), list[float]()
+        starts, changes = list[tuple[float, Array, float]](), list[float]()
         for k in chosen:
             t, y = float(times[k]), states[k]
             h = run.h if steady else run.set_at(t)
             if h:  # the row behind a step of a controlled body has the next commands
-                starts.append((t, y, h, states[k + 1] if known else None))
+                starts.append((t, y, h))
                 changes += [] if steady else _changes(run, starts[-1:], speed)
         changes = changes or _changes(run, starts, speed)
         worst, found = max(
             ((change, start) for change, start in zip(changes, starts, strict=True) if change == change),
-            key=lambda one: one[0], default=(0.0, (0.0, states[0], 0.0, None)),
+            key=lambda one: one[0], default=(0.0, (0.0, states[0], 0.0)),
         )  # fmt: skip
         if not worst > COARSE * order:
             return ""
-        t, y, h, _ = found
+        t, y, h = found
         run.set_at(t)
         better = h
         for _ in range(HALVINGS):
             better *= 0.5
-            if _changes(run, [(t, y, better, None)], speed)[0] < FINE:
+            if _changes(run, [(t, y, better)], speed)[0] < FINE:
                 break
         else:  # what changes however short the step is no question of the step
             return ""

@@ -14,15 +14,15 @@ from polhode.errors import CoarseStepWarning, EnergyWarning, NotFinite, PolhodeE
 from polhode.kernel import layout as L
 from polhode.kernel.many import write_energies
 from polhode.lazy_packages import xr
-from polhode.runs.energy_guard import blown_up, large_error, large_ratio
 from polhode.runs.event_detection import EPSILON, rows_of
 from polhode.runs.resolution import coarse_loads
 from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
+from polhode.systems import System
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
 from polhode.trajectory.build import Rows, with_bath, with_events
-from polhode.trajectory.energies import LARGE, energy_balance
-from polhode.trajectory.quantities import Constants, of_bodies
+from polhode.trajectory.energies import energy_balance
+from polhode.trajectory.quantities import BEYOND, LARGE, Constants, of_bodies
 from polhode.trajectory.schema import MEANING
 
 
@@ -56,27 +56,57 @@ def finish(
             # A run that had failed before tells of that.
             error = error or problem
             times, states, iterations, sizes = times[:k], states[:k], iterations[:k], sizes[:k]
-    warned = error is None and run.guard
-    if run.judged and len(times):
+    warned, large = error is None and run.guard, len(times)
+    if run.judged and large:
         made = of_bodies(states, Constants.alone(*run.system.for_kernels))
         balance = energy_balance(run.system, states, made.kinetic_energy, energies)
         k, large = balance.first.tolist()
         if 0 < k < len(times) and (error is None or isinstance(error, NotFinite)):
-            error = blown_up(times[k], times[k - 1], run.number(times[k]), run.chosen.label, run.finer, run.system)
+            error = blown_up(run, times[k], times[k - 1], run.number(times[k]))
             times, states, iterations, sizes = times[:k], states[:k], iterations[:k], sizes[:k]
             energies, made, balance = None if energies is None else energies[:k], None, None
-        elif warned:
-            worst = large_ratio(balance.worst, balance.largest)
-            if worst > LARGE:
-                message = large_error(worst, times[large], run.chosen.label, run.finer, run.system)
-                warn(message, EnergyWarning)
     if warned and error is None:
-        told = coarse_loads(run, times, states)
-        if told:
-            warn(told, CoarseStepWarning)
+        found = None if balance is None or large == len(times) else (balance.worst, balance.largest, times[large])
+        warn_of_errors(run, found, times, states)
     rows = Rows(times, states, iterations, made, balance)
     ds = columns(run, rows, sizes, energies, attributes(run, error, stopped))
     return concluded(run, with_found(run, ds, stopped), error)
+
+
+def causes(system: System) -> str:
+    """What may be behind a large energy error, in words."""
+    found = ["mixed units (kilometres for metres, degrees for radians)"]
+    found += ["bodies that come too near each other"] * (system.N > 1)
+    return ", ".join(found + ["a function that jumps"] * bool(system.functions))
+
+
+def blown_up(run: Run, t: float, before: float, step: int) -> NotFinite:
+    """The error for a run that has blown up between two rows."""
+    return NotFinite(
+        f"the run blew up between t = {before:.9g} and t = {t:.9g}: {run.chosen.label!r} has changed the energy by "
+        f"more than {BEYOND:g} times what there was; {run.finer}, and look for {causes(run.system)} (with "
+        "settings={'guard': False} nothing looks)",
+        step=step, time=t,
+    )  # fmt: skip
+
+
+def large_ratio(worst: Any, largest: Array) -> Any:
+    """The largest error of a run over the scale at its end, before which that of the first rows is small.
+
+    It counts no further than something moved: rows that all lie at turning points have a scale that is too small.
+    """
+    return np.minimum(worst, largest[..., 0]) / np.maximum(largest.sum(axis=-1), np.finfo(float).tiny)
+
+
+def warn_of_errors(run: Run, large: tuple[Any, Array, float] | None, times: Array, states: Array) -> None:
+    """Warn of a large energy error, given with the largest energies and when it became large, and of steps that do not
+    resolve the loads."""
+    if large is not None and (ratio := large_ratio(*large[:2])) > LARGE:
+        warn(f"the energy error of {run.chosen.label!r} reaches {ratio:.2g} of all energies there are (from t = "
+             f"{large[2]:.6g} on it is above {LARGE:g}), so that this run is no approximation; {run.finer}, or look "
+             f"for {causes(run.system)}", EnergyWarning)  # fmt: skip
+    if told := coarse_loads(run, times, states):
+        warn(told, CoarseStepWarning)
 
 
 def concluded(run: Run, ds: xr.Dataset, error: PolhodeError | None) -> xr.Dataset:

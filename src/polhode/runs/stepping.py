@@ -570,29 +570,18 @@ class Run:
         told = self._user_failure(problem, y, h, where)
         if told is not None:
             return told
-        where_text = f"in step {step} (t = {t:.9g})"
-        label = self.chosen.label
-        if status == L.NOT_CONVERGED:
-            return ConvergenceError(
-                f"{label!r} did not converge {where_text}: {iterations} iterations, last relative correction "
-                f"{residual:.1e}; {self.advice(h)}",
-                residual=residual, iterations=iterations, **where,
-            )  # fmt: skip
-        if status == L.LOST:
-            return ConvergenceError(
-                f"the solution of {label!r} that belongs to the step could be followed no further than to a step of "
-                f"{float(self.step_info[L.ERROR]):.3g} {where_text}: the loads change too much within it; "
-                f"{self.advice(h)}",
-                residual=residual, iterations=iterations, **where,
-            )  # fmt: skip
-        if status == L.SINGULAR:
-            edge = float(self.step_info[L.ERROR])
-            return ConvergenceError(
-                f"the Cayley factor I - A of {label!r} becomes singular {where_text} at a step of {edge:.4g}, where "
-                f"I - (h/2)^2 M^-1 dF/dq has the reciprocal condition number {residual:.1e}; a step of {edge / 2:.3g} "
-                "is safe there",
-                residual=residual, iterations=iterations, **where,
-            )  # fmt: skip
+        where_text, label, edge = f"in step {step} (t = {t:.9g})", self.chosen.label, float(self.step_info[L.ERROR])
+        unsolved = {
+            L.NOT_CONVERGED: f"{label!r} did not converge {where_text}: {iterations} iterations, last relative "
+            f"correction {residual:.1e}; {self.advice(h)}",
+            L.LOST: f"the solution of {label!r} that belongs to the step could be followed no further than to a step "
+            f"of {edge:.3g} {where_text}: the loads change too much within it; {self.advice(h)}",
+            L.SINGULAR: f"the Cayley factor I - A of {label!r} becomes singular {where_text} at a step of {edge:.4g}, "
+            f"where I - (h/2)^2 M^-1 dF/dq has the reciprocal condition number {residual:.1e}; a step of "
+            f"{edge / 2:.3g} is safe there",
+        }
+        if status in unsolved:
+            return ConvergenceError(unsolved[status], residual=residual, iterations=iterations, **where)
         if status == L.TOO_LARGE:
             return self._too_large(where_text, h, (y, self.y if after is None else after), where)
         return NotFinite(
@@ -618,13 +607,9 @@ class Run:
 
     def _wrong(self, y: Array, after: Array | None) -> str:
         """What the system finds wrong with the state before a step or within it, followed by a semicolon."""
-        if self.system.check is None:
-            return ""
-        for state in (y, after):
-            told = "" if state is None else self.system.check(state[: L.BODY * self.system.N])
-            if told:
-                return f"{told}; "
-        return ""
+        check, end = self.system.check, L.BODY * self.system.N
+        told = (check(state[:end]) for state in (y, after) if check is not None and state is not None)
+        return next((f"{one}; " for one in told if one), "")
 
     def _singular(self, y: Array, t: float) -> str:
         """What to say of a state at which the numbers of a method are singular, followed by a semicolon."""
@@ -657,13 +642,9 @@ class Run:
 
     def _largest_of_flow(self, states: Sequence[Array]) -> float:
         """Largest step in which the method's own guard lets every body turn, from either state."""
-        found = [inf]
-        for y in states:
-            for i, moments in enumerate(self.system.moments):
-                m = y[L.BODY * i + L.ANGULAR : L.BODY * (i + 1)]
-                if np.isfinite(m).all():
-                    found.append(self.integrator.prepared.largest(m, 1.0 / moments))  # type: ignore[misc]
-        return min(found)
+        of_flow, moments = self.integrator.prepared.largest, list(enumerate(self.system.moments))
+        turning = [(y[L.BODY * i + L.ANGULAR : L.BODY * (i + 1)], own) for y in states for i, own in moments]
+        return min((of_flow(m, 1.0 / own) for m, own in turning if np.isfinite(m).all()), default=inf)  # type: ignore[misc]
 
     def _user_failure(
         self, problem: Exception | None, y: Array, h: float, where: dict[str, Any]
@@ -683,11 +664,8 @@ class Run:
                 problem = again
         if problem is None:
             return None
-        where_text = f"in step {where['step']}"
-        if isinstance(problem, UserFunctionError):
-            error = UserFunctionError(f"{problem} {where_text}", **where)
-            error.__cause__ = problem.__cause__
-        else:
-            error = UserFunctionError(f"a load raised {type(problem).__name__}: {problem} {where_text}", **where)
-            error.__cause__ = problem
+        own = isinstance(problem, UserFunctionError)
+        words = f"{problem}" if own else f"a load raised {type(problem).__name__}: {problem}"
+        error = UserFunctionError(f"{words} in step {where['step']}", **where)
+        error.__cause__ = problem.__cause__ if own else problem
         return error

@@ -16,15 +16,13 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import Array, Indices
-from polhode.errors import CoarseStepWarning, EnergyWarning, Interrupted, NotFinite, PolhodeError, warn
+from polhode.errors import Interrupted, NotFinite, PolhodeError
 from polhode.lazy_packages import xr
-from polhode.runs import energy_guard
-from polhode.runs.resolution import coarse_loads
-from polhode.runs.result import attributes, columns, concluded, potential_energies, with_found
+from polhode.runs.result import attributes, blown_up, columns, concluded, potential_energies, warn_of_errors, with_found
 from polhode.runs.stepping import Run
 from polhode.trajectory.build import Rows
 from polhode.trajectory.charts import singular_rows, singular_words
-from polhode.trajectory.energies import LARGE, EnergyBalance, energy_balance
+from polhode.trajectory.energies import EnergyBalance, energy_balance
 from polhode.trajectory.growing import Growing, opened
 from polhode.trajectory.quantities import Constants, of_bodies
 
@@ -81,9 +79,7 @@ class Streamed:
             k, large = balance.first.tolist()
             if 0 < k < len(times) and (self.failed is None or isinstance(self.failed, NotFinite)):
                 since = self.last if k == before else times[k - 1]
-                self.failed = energy_guard.blown_up(
-                    times[k], since, run.number(times[k]), run.chosen.label, run.finer, run.system
-                )
+                self.failed = blown_up(run, times[k], since, run.number(times[k]))
                 times, sizes, energies = times[:k], sizes[:k], None if energies is None else energies[:k]
                 rows, balance = self._balanced(Rows(times, states[:k], iterations[:k]), energies)
             elif large < len(times) and self.large_at is None:
@@ -138,12 +134,7 @@ class Streamed:
         if self.failed is not None and (error is None or isinstance(error, NotFinite)):
             error = self.failed
         if error is None and run.guard:
-            worst = 0.0 if self.largest is None else energy_guard.large_ratio(self.worst, self.largest)
-            if worst > LARGE and self.large_at is not None:
-                told = energy_guard.large_error(worst, self.large_at, run.chosen.label, run.finer, run.system)
-                warn(told, EnergyWarning)
-            told = coarse_loads(run, times, states)
-            if told:
-                warn(told, CoarseStepWarning)
+            known = self.largest is not None and self.large_at is not None
+            warn_of_errors(run, (self.worst, self.largest, self.large_at) if known else None, times, states)  # type: ignore[arg-type]
         self.show(error, stopped, last=True)
         return concluded(run, opened(self.folder), error)

@@ -429,8 +429,7 @@ class System:
 
     @cached_property
     def for_kernels(self) -> tuple[Array, Array, Array, Array, Array | None]:
-        """Masses, moments, frames, parameters with memory, and the symmetry axis: what differs between systems of one
-        kind."""
+        """Masses, moments, frames, parameters with memory, symmetry axis: what differs between systems of one kind."""
         return self.mass, self.moments, self.frames, self.with_memory, self.axis
 
     def kinetic_energies(self, states: Array, turning: bool = True) -> Array:
@@ -445,7 +444,7 @@ class System:
         (n,) are given; zeros where it has none."""
         rows, found = np.ascontiguousarray(states), np.zeros(len(states))
         times = np.zeros(len(states)) if times is None else times
-        potential = self.compiled_potential(float(times[0]), rows[0])
+        potential = self.compiled_potential(float(times[0]), rows[0]) if len(rows) else None
         if potential is not None:
             write_energies(times, rows, self.bodies, self.with_memory, potential, found)
         return found

@@ -133,6 +133,7 @@ def dataset(
         quantities |= {"energy": balance.energy, "energy_change": balance.change, "energy_error": balance.error}
     quantities["iterations"] = np.asarray(iterations)
     label, meaning = schema.UNITS[units], schema.MEANING
+    words_of: Any = lambda name: {"long_name": meaning[name], "units": label[name]}  # noqa: E731
     variables: dict[str, Any] = {}
     for name, values in quantities.items():
         inner = values.ndim - len(shape)
@@ -145,27 +146,26 @@ def dataset(
                 dims = (*dims, "body")
         if total or inner == 2:
             dims = (*dims, "quaternion" if name in ("attitude", "attitude_compensation") else "axis")
-        variables[name] = (dims, values, {"long_name": meaning[name], "units": label[name]})
+        variables[name] = (dims, values, words_of(name))
     if moving:
         variables["energy_error"][2]["scale"] = schema.SCALE
     if work_columns:
-        variables["work"] = ((*leading, "force"), balance.work, {"long_name": meaning["work"], "units": label["work"]})
+        variables["work"] = ((*leading, "force"), balance.work, words_of("work"))
         variables["energy_error"][2]["long_name"] = schema.BALANCE
     behind = states[..., L.BODY * N + system.read_from : L.BODY * N + S]
     loaded, alongside = _read_by_loads(system.auxiliary[system.read_from :], behind, label, meaning)
     for name, (inner_dims, read_values, words) in loaded.items():
         variables[name] = ((*leading, *inner_dims), read_values, words)
     for name, (along, constant) in system.constants.items():
-        variables[name] = (tuple(along), np.array(constant), {"long_name": meaning[name], "units": label[name]})
+        variables[name] = (tuple(along), np.array(constant), words_of(name))
     if system.box is not None:
-        about = {"long_name": meaning["box"], "units": label["box"]}
-        variables["box"] = (("axis",), np.array(system.box, dtype=float), about)
+        variables["box"] = (("axis",), np.array(system.box, dtype=float), words_of("box"))
     if system.mass_at is not None:
         mass = system.mass_at(np.broadcast_to(np.asarray(times, dtype=float), shape).reshape(-1))
         mass = mass.reshape(*shape, N)
         if members is not None:  # all burn as much
             mass = mass - system.mass + constants.mass[:, None, :]
-        about = {"long_name": meaning["mass"], "units": label["mass"], "note": schema.FALLING}
+        about = {**words_of("mass"), "note": schema.FALLING}
         variables["mass"] = ((*leading, "body"), mass, about) if N > 1 else (leading, mass[..., 0], about)
     if chart is not None and not system.rotates:
         chart = None
@@ -178,12 +178,9 @@ def dataset(
         dims = (*leading, "body", schema.CHART_DIMENSION[chart.name])
         if N == 1:
             values, dims = values[..., 0, :], (*leading, dims[-1])
-        words = {"long_name": meaning[chart.name], "units": label[chart.name], **chart.attributes}
-        if note:
-            words["note"] = note
-        variables[chart.name] = (dims, values, words)
-    has_energy_balance = system.potential is not None or system.conserves or work_columns
-    note = "" if has_energy_balance else schema.KINETIC_ONLY
+        words = {**words_of(chart.name), **chart.attributes}
+        variables[chart.name] = (dims, values, words | ({"note": note} if note else {}))
+    note = "" if system.potential is not None or system.conserves or work_columns else schema.KINETIC_ONLY
     if "mutual_gravity" in system.provides:
         note = massless_note(constants.parameters[..., :N])
     if not system.records_work:
@@ -202,12 +199,11 @@ def dataset(
         ("angle", tuple(schema.ANGLES) if angles else ()),
         ("quaternion", tuple(schema.QUATERNION) if system.rotates else ()),
     ]  # fmt: skip
-    if more:
-        variables |= more
+    variables |= more or {}
     sizes = dict(zip(leading, shape, strict=True)) | ({"body": N} if N > 1 else {})
-    about = {"long_name": "time", "units": label["time"]}
     attributes = {**attributes, **(schema.COMMANDS if system.sampled else {})}
     known = tuple((name, words) for name, words in labels if words)
+    about = {"long_name": "time", "units": label["time"]}
     return assembled(variables, np.asarray(times, dtype=float), about, known, sizes, attributes, varied or {})
 
 
@@ -231,11 +227,8 @@ def _read_by_loads(
     labels: dict[str, tuple[Any, ...]] = {}
     for name, numbers in columns.items():
         first, own_values = variables[numbers[0]], values[..., numbers]
-        words = {
-            "long_name": first.words or meaning[name],
-            "units": first.unit or units.get(name, ""),
-            "role": schema.ROLE,
-        }
+        unit, long_name = first.unit or units.get(name, ""), first.words or meaning[name]
+        words = {"long_name": long_name, "units": unit, "role": schema.ROLE}
         found[name] = ((first.dimension,), own_values, words) if first.dimension else ((), own_values[..., 0], words)
         if first.dimension:
             told = [variables[k].label for k in numbers]  # numbers, or with the name of a body
@@ -287,8 +280,8 @@ def _index(name: str, values: Array | Indices | NDArray[np.str_], about: Mapping
 
 @cache
 def _maker() -> Callable[..., Any]:
-    """``made(kind, dims, values, attributes)`` a variable of xarray, whose own constructor looks at all of it again,
-    which costs five times as much; by it where variables of a version of xarray hold other things."""
+    """``made(kind, dims, values, attributes)`` a variable of xarray without looking at all of it again, which costs
+    five times as much; by its constructor where variables of a version of xarray hold other things."""
     from xarray import Variable
 
     def made(kind: type, dims: tuple[str, ...], values: Any, attributes: dict[str, Any]) -> Any:
@@ -326,19 +319,17 @@ def assembled(
     for name, (index, kept) in indexed:
         indexes[name], lengths[name] = index, len(index.index)
         coords[name] = new(type(kept), kept.dims, kept._data, dict(kept.attrs))
-    for name, (dims, values, told) in variables.items():
-        if type(values) is np.ndarray and values.dtype.kind in "fi" and type(dims) is tuple and dims != (name,):
-            made[name] = new(Variable, dims, values, told)
-            lengths.update(zip(dims, values.shape, strict=True))
-        elif tuple(dims) == (name,):  # labels
-            indexes[name], coords[name] = _index(name, np.asarray(values), told)
-            lengths[name] = len(values)
-        else:
-            made[name] = one = Variable(dims, values, told)
+    one: Any
+    for into, given in ((made, variables), (coords, varied)):
+        for name, (dims, values, told) in given.items():
+            if tuple(dims) == (name,):  # labels
+                indexes[name], one = _index(name, np.asarray(values), told)
+            elif type(values) is np.ndarray and values.dtype.kind in "fi" and type(dims) is tuple:
+                one = new(Variable, dims, values, dict(told))
+            else:
+                one = Variable(dims, values, told)
+            (coords if one.dims == (name,) else into)[name] = one
             lengths.update(zip(one.dims, one.shape, strict=True))
-    for name, (dims, values, told) in varied.items():
-        coords[name] = one = Variable(dims, values, told)
-        lengths.update(zip(one.dims, one.shape, strict=True))
     try:
         return Dataset._construct_direct(  # type: ignore[no-any-return, unused-ignore]
             made | coords, set(coords), dims=lengths, attrs=dict(attributes), indexes=indexes

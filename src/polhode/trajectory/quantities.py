@@ -1,29 +1,29 @@
-"""What follows from recorded states body by body, of one run or of many members at once: one compiled loop over rows.
-
-Attitudes in the users' frames, momenta, velocities and kinetic energies of all rows of all members come from one call
-of a kernel, so that neither rows nor members cost any Python.
-"""
+"""What follows from recorded states body by body, of one run or of many members: one compiled loop over all rows."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.algebra.quaternion import conjugate, multiply, rotate, rotate_inverse
+from polhode.algebra.quaternion import conjugate, multiply, rotate
 from polhode.algebra.short_rows import all_of, any_of
-from polhode.algebra.so3 import add, axpy, cross, dot
+from polhode.algebra.so3 import add, cross
 from polhode.arguments import Array
 from polhode.kernel import jit, layout as L
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.jit import numbers_at, pointer
+from polhode.kernel.jit import pointer
 from polhode.kernel.many import write_energies
-from polhode.kernel.signatures import LOAD_CHANGES, LOADS, QUANTITIES
+from polhode.kernel.signatures import BALANCE, QUANTITIES
 
-loads_at = jit.function_at(LOADS)
+LARGE = 0.1
+"""Error over the scale from which on a run warns."""
+BEYOND = 100.0
+"""Error over what else there was from which on a run counts as blown up; steps that are merely large stay below 1."""
+ROUNDING = 2.0**-40
+"""Error over the energy of the start up to which it is taken for rounding of the energies."""
 
 
 class Constants(NamedTuple):
@@ -111,58 +111,57 @@ def of_bodies(states: Array, constants: Constants) -> OfBodies:
     return OfBodies(attitude.reshape(K, N, 4), angular, omega, velocity, spatial, energy)
 
 
-PART = jit.hole("PART", "The part of the loads.", default=L.ALL)
+@jit.inlined
+def above(top, one):
+    """The larger of two numbers; NaN where one of them is."""
+    return one if top == top and not top >= one else top
 
 
-def load_changes(N, rotates, translates, times, rows, addresses, speed, most_turn, load, out):
-    """Write what loads that change between the states of each group make of the motion of N bodies from the first to
-    the last of them, at ``times`` (groups, states): of the turn of a body, in rad, where it ``rotates`` (by angular
-    acceleration, of torques as they act in space, in the body frame of the first state; infinite where the body turns
-    by more than ``most_turn``), or of its way where it ``translates``, relative to that at its own or the usual
-    ``speed``; of several bodies the root mean square. Each is that of the worst state, and NaN where a load is not
-    finite. The ``addresses`` are those of ``march``, and ``load`` receives the loads of a group.
+def balance_of_rows(kinetic, potential, works, before, begins, energy, change, error, largest, first, worst):
+    """Write the balance of each run j from its energies [j, k] and works [j, k, f] at rows k; ``potential`` has no
+    columns where there is none, and ``before`` [j] is the largest of rows that were between the first and the second.
+
+    What explodes must not be its own scale: for that the kinetic energy is counted as at the start, all else as it is,
+    and the error has to be beyond its largest so far, too. One crude step has hardly changed the potential yet: in the
+    row after the start (the second here, if it ``begins``) the energy of the start counts besides. From rest, that row
+    tells nothing. An error that is no more than rounding of the energies themselves is none.
     """
-    loads, bodies, parameters = loads_at(addresses), numbers_at(addresses, 2), numbers_at(addresses, 3)
-    group = times.shape[1]
-    for g in range(out.size):
-        first, turning, pushing, most, here, spin = pointer(rows[g * group]), 0.0, 0.0, 0.0, 0.0, 0.0
-        for j in range(group):
-            y, mine, own = pointer(rows[g * group + j]), pointer(load[j]), pointer(load[0])
-            loads(PART, times[g, j], N, y, bodies, parameters, mine)
-            turned, pushed, force = 0.0, 0.0, 0.0
-            for i in range(N):
-                a, b, c = L.BODY * i, L.LOAD * i, L.CONSTANTS * i
-                q, light = get4(first, a + L.ATTITUDE), get3(bodies, c + L.INVERSE_INERTIA)
-                now = rotate(get4(y, a + L.ATTITUDE), get3(mine, b + 3))
-                change = rotate_inverse(q, axpy(-1.0, rotate(q, get3(own, b + 3)), now))
-                spun = (light[0] * change[0], light[1] * change[1], light[2] * change[2])
-                turned += dot(spun, spun)
-                light_mass, there, then = bodies[c + L.INVERSE_MASS], get3(mine, b), get3(own, b)
-                difference = axpy(-1.0, then, there)
-                pushed += light_mass * dot(difference, difference)
-                force += light_mass * dot(there, there)
-                if j == 0:
-                    p, m = get3(first, a + L.MOMENTUM), get3(first, a + L.ANGULAR)
-                    w = (light[0] * m[0], light[1] * m[1], light[2] * m[2])
-                    here, spin = here + light_mass * dot(p, p), max(spin, dot(w, w))
-            turning = max(turning, turned) + 0.0 * turned
-            pushing = max(pushing, pushed) + 0.0 * pushed
-            most = max(most, force) + 0.0 * force
-        h, told = abs(times[g, group - 1] - times[g, 0]), 0.0
-        if rotates:
-            told = np.inf if h * sqrt(spin) > most_turn else h * h * sqrt(turning / N)
-        if translates:
-            moved = h * max(speed, sqrt(here)) + h * h * sqrt(most)
-            way = h * h * sqrt(pushing) / moved if moved > 0.0 else 0.0
-            told = way if way > told or not rotates else told
-        out[g] = told
+    n, P = kinetic.shape[1], min(1, potential.shape[1])
+    for j in range(kinetic.shape[0]):
+        first[j, 0], first[j, 1], worst[j] = n, n, 0.0
+        for k in range(n):
+            energy[j, k] = kinetic[j, k] + potential[j, k] if P else kinetic[j, k]
+            change[j, k] = energy[j, k] - energy[j, 0]
+            done, scale, there, others = 0.0, 0.0, 0.0, 0.0
+            for i in range(largest.shape[1]):
+                size = kinetic[j, k]
+                if i > P:
+                    work = works[j, k, i - 1 - P] - works[j, 0, i - 1 - P]
+                    size, done = abs(work), done + work
+                elif i > 0:
+                    size = abs(potential[j, k] - potential[j, 0])
+                top = size if k == 0 else above(largest[j, i], size)
+                largest[j, i] = above(top, before[j, i]) if k == 1 else top
+                scale += largest[j, i]
+                if i > 0:
+                    there, others = there + size, others + largest[j, i]
+            off = change[j, k] - done
+            error[j, k] = 0.0 if scale == 0.0 else off / scale
+            off, there = abs(off), kinetic[j, 0] + there
+            if off <= ROUNDING * abs(energy[j, 0]):
+                off = 0.0
+            if k == 1 and begins:
+                off, there = off * float(kinetic[j, 0] != 0.0), there + abs(energy[j, 0])
+            if first[j, 0] == n and not off <= above(BEYOND * there, others):
+                first[j, 0] = k
+            if first[j, 1] == n and not off <= LARGE * scale:
+                first[j, 1] = k
+            worst[j] = above(worst[j], off)
 
 
 @functools.cache
-def load_loop(part: int = L.ALL) -> Callable[..., None]:
-    """The compiled ``load_changes`` of a part of the loads."""
-    changes = load_changes if part == L.ALL else jit.bind(load_changes, PART=part)
-    return jit.compile_kernel(changes, LOAD_CHANGES)
+def balance_loop() -> Callable[..., None]:
+    return jit.compile_kernel(balance_of_rows, BALANCE)
 
 
 def potential_energies(times: Array, states: Array, constants: Constants, potential: Callable[..., Any]) -> Array:
