@@ -285,7 +285,7 @@ def _maker() -> Callable[..., Any]:
     from xarray import Variable
 
     def made(kind: type, dims: tuple[str, ...], values: Any, attributes: dict[str, Any]) -> Any:
-        one = new(kind)
+        one: Any = new(kind)
         one._dims, one._data, one._attrs, one._encoding = dims, values, attributes, None
         return one
 
@@ -319,7 +319,7 @@ def assembled(
     for name, (index, kept) in indexed:
         indexes[name], lengths[name] = index, len(index.index)
         coords[name] = new(type(kept), kept.dims, kept._data, dict(kept.attrs))
-    one: Any
+
     for into, given in ((made, variables), (coords, varied)):
         for name, (dims, values, told) in given.items():
             if tuple(dims) == (name,):  # labels
