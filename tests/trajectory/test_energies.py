@@ -3,6 +3,7 @@
 import dataclasses
 import warnings
 from math import cos, pi, sin
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from polhode.checks.system_measures import conservation_drifts
 from polhode.runs import streamed
 from polhode.runs.initial_state import start_state
 from polhode.trajectory import growing
-from polhode.trajectory.quantities import BEYOND
+from polhode.trajectory.energies import energy_balance
+from polhode.trajectory.quantities import BEYOND, LARGE, ROUNDING
 
 EPS = np.finfo(float).eps
 RUN = {"step": 0.02, "t_end": 10.0}
@@ -185,3 +187,61 @@ def test_of_bodies_without_mass_the_energy_says_nothing():
         assert ds[name].attrs["note"] == "of bodies without mass (2) the energy says nothing"
     heavy = ph.integrate(ph.gravitating_bodies((1.0, 1e-3, 1e-6)), "v2", step=0.01, steps=20, **start)
     assert "note" not in heavy.energy.attrs
+
+
+def first_of(true):
+    return np.where(true.any(axis=-1), true.argmax(axis=-1), true.shape[-1])
+
+
+def balance_by_numpy(kinetic, potential, works, before, begins):
+    """The balance as its documentation has it, of whole arrays at once."""
+    energy = kinetic if potential is None else kinetic + potential
+    change = energy - energy[:, :1]
+    done = works - works[:, :1]
+    off = change - done.sum(axis=-1) if works.shape[-1] else change
+    moved = [] if potential is None else [abs(potential - potential[:, :1])]
+    sizes = [kinetic, *moved, *(abs(done[..., k]) for k in range(works.shape[-1]))]
+    largest = [np.maximum.accumulate(size, axis=-1) for size in sizes]
+    for one, floor in zip(largest, before.T, strict=True):
+        np.maximum(one[:, 1:], floor[:, None], out=one[:, 1:])
+    scale, others = sum(largest), sum(largest[1:], np.zeros_like(energy))
+    error = np.where(scale == 0.0, 0.0, off / np.where(scale == 0.0, 1.0, scale))
+    size = np.where(abs(off) <= ROUNDING * abs(energy[:, :1]), 0.0, abs(off))
+    there = kinetic[:, :1] + sum(sizes[1:], np.zeros_like(energy))
+    if begins:
+        size[:, 1:2] *= kinetic[:, :1] != 0.0
+        there[:, 1:2] += abs(energy[:, :1])
+    first = [first_of(~(size <= np.maximum(BEYOND * there, others))), first_of(~(size <= LARGE * scale))]
+    return energy, change, error, np.stack([one[:, -1] for one in largest], -1), np.stack(first, -1), size.max(axis=-1)
+
+
+def test_the_balance_of_rows_is_that_of_whole_arrays():
+    """To the bit, with works, with rows of earlier pieces, at rest, where energies explode, are rounded or are NaN."""
+    random = np.random.default_rng(1)
+    for _ in range(400):
+        M, n, F = random.integers(1, 4), random.integers(1, 9), random.integers(0, 4)
+        size = lambda low, high, M=M, n=n: 10.0 ** random.integers(low, high, (M, n))  # noqa: E731
+        kinetic = abs(random.normal(size=(M, n))) * size(-3, 4) * (random.random((M, 1)) > 0.2)
+        potential = random.normal(size=(M, n)) * size(-3, 6) if random.random() < 0.5 else None
+        works = random.normal(size=(M, n, F)) * size(-2, 2)[..., None]
+        if random.random() < 0.3:  # conserved, but for round-off
+            kinetic, potential = kinetic[:, :1] * np.ones(n), 1e5 + size(-14, -12) if potential is not None else None
+            works[:] = works[:, :1]
+        kinetic[0, -1] = np.nan if random.random() < 0.2 else kinetic[0, -1]
+        before = abs(random.normal(size=(M, 1 + (potential is not None) + F))) * (random.random() < 0.5)
+        states = np.concatenate([np.zeros((M, n, 13)), works], axis=-1)
+        system = SimpleNamespace(N=1, auxiliary=[SimpleNamespace(quantity="work")] * F)
+        begins = bool(random.integers(2))
+        found = energy_balance(system, states, kinetic, potential, before, begins)
+        told = (found.energy, found.change, found.error, found.largest, found.first, found.worst)
+        for one, wanted in zip(told, balance_by_numpy(kinetic, potential, works, before, begins), strict=True):
+            np.testing.assert_array_equal(one, wanted)
+
+
+def test_runs_at_the_same_times_share_an_index_that_cannot_be_written():
+    first, second = (ph.integrate(top_of(0.0), step=0.1, steps=4, angular_velocity=(w, 1, 2)) for w in (1.0, 2.0))
+    assert first.indexes["time"] is second.indexes["time"]
+    with pytest.raises(ValueError, match="read-only"):
+        second.time.values[1] = 7.0
+    first.time.attrs["units"] = "h"
+    assert second.time.attrs["units"] == "time" and first.time.values[1] == 0.1
