@@ -197,7 +197,7 @@ def test_a_torque_faster_than_the_steps(method):
         assert (ph.errors.CoarseStepWarning in [kind for kind, _ in told]) is coarse and (coarse or not told), told
 
 
-def test_a_body_that_turns_once_in_each_step():
+def test_a_body_that_turns_twice_in_each_step():
     """At both ends of a step the torque is the same, and along a straight line between them, too."""
 
     def turning_torque(t, q, omega, parameters):
@@ -206,7 +206,7 @@ def test_a_body_that_turns_once_in_each_step():
     for push, coarse in ((30.0, True), (0.3, False)):
         body = ph.rigid_body((1.0, 1.0, 1.0), torque=turning_torque, parameters=[push])
         told, _ = said(
-            lambda body=body: ph.integrate(body, "v2", step=0.5, steps=4, angular_velocity=(0, 0, 4 * np.pi))
+            lambda body=body: ph.integrate(body, "v2", step=0.5, steps=4, angular_velocity=(0, 0, 8 * np.pi))
         )
         assert (ph.errors.CoarseStepWarning in [kind for kind, _ in told]) is coarse, told
 

@@ -225,8 +225,10 @@ def test_the_balance_of_rows_is_that_of_whole_arrays():
         potential = random.normal(size=(M, n)) * size(-3, 6) if random.random() < 0.5 else None
         works = random.normal(size=(M, n, F)) * size(-2, 2)[..., None]
         if random.random() < 0.3:  # conserved, but for round-off
-            kinetic, potential = kinetic[:, :1] * np.ones(n), 1e5 + size(-14, -12) if potential is not None else None
+            kinetic, potential = kinetic[:, :1] * np.ones(n), 1e5 + size(-11, -8) if potential is not None else None
             works[:] = works[:, :1]
+        elif potential is not None and random.random() < 0.5:  # nothing but the energy of the start to compare with
+            potential[:] = potential[:, :1]
         kinetic[0, -1] = np.nan if random.random() < 0.2 else kinetic[0, -1]
         before = abs(random.normal(size=(M, 1 + (potential is not None) + F))) * (random.random() < 0.5)
         states = np.concatenate([np.zeros((M, n, 13)), works], axis=-1)
