@@ -51,15 +51,15 @@ def energy_balance(
 ) -> EnergyBalance:  # fmt: skip
     """The balance of rows, of which the first is the start."""
     columns = [L.BODY * system.N + k for k in work_variables(system.auxiliary)]
-    works = np.ascontiguousarray(states[..., columns]) if columns else np.empty((*kinetic.shape, 0))
+    work = np.ascontiguousarray(states[..., columns]) if columns else np.empty((*kinetic.shape, 0))
     alone, n, F = kinetic.ndim == 1, kinetic.shape[-1], len(columns)
     M, P, none = 1 if alone else len(kinetic), int(potential is not None), np.empty((len(kinetic), 0))
     energies = writable(kinetic).reshape(M, n), (none if potential is None else writable(potential)).reshape(M, n * P)
     floors = np.zeros((M, 1 + P + F)) if before is None else before.reshape(M, -1)
     rows, largest, first, worst = np.empty((3, M, n)), np.zeros(floors.shape), np.empty((M, 2), np.int64), np.empty(M)
-    balance_loop()(*energies, works.reshape(M, n, F), floors, begins, *rows, largest, first, worst)
+    balance_loop()(*energies, work.reshape(M, n, F), floors, begins, *rows, largest, first, worst)
     j = 0 if alone else slice(None)
-    return EnergyBalance._make((*rows[:, j], largest[j], first[j], worst[j], works if F else None))
+    return EnergyBalance._make((*rows[:, j], largest[j], first[j], worst[j], work if F else None))
 
 
 def massless_note(mu: Array) -> str:

@@ -117,8 +117,8 @@ def above(top, one):
     return one if top == top and not top >= one else top
 
 
-def balance_of_rows(kinetic, potential, works, before, begins, energy, change, error, largest, first, worst):
-    """Write the balance of each run j from its energies [j, k] and works [j, k, f] at rows k; ``potential`` has no
+def balance_of_rows(kinetic, potential, work, before, begins, energy, change, error, largest, first, worst):
+    """Write the balance of each run j from its energies [j, k] and ``work`` [j, k, f] at rows k; ``potential`` has no
     columns where there is none, and ``before`` [j] is the largest of rows that were between the first and the second.
 
     What explodes must not be its own scale: for that the kinetic energy is counted as at the start, all else as it is,
@@ -136,8 +136,8 @@ def balance_of_rows(kinetic, potential, works, before, begins, energy, change, e
             for i in range(largest.shape[1]):
                 size = kinetic[j, k]
                 if i > P:
-                    work = works[j, k, i - 1 - P] - works[j, 0, i - 1 - P]
-                    size, done = abs(work), done + work
+                    more = work[j, k, i - 1 - P] - work[j, 0, i - 1 - P]
+                    size, done = abs(more), done + more
                 elif i > 0:
                     size = abs(potential[j, k] - potential[j, 0])
                 top = size if k == 0 else above(largest[j, i], size)
