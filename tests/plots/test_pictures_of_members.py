@@ -8,6 +8,7 @@ from matplotlib.image import imread
 import polhode as ph
 from polhode.errors import InvalidInput
 from polhode.plots import bands, corner, members, success
+from polhode.plots.picture import Picture
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +53,7 @@ def edges_of(axes, k):
 # ------------------------------------------------------------------ bands
 def test_bands_are_the_quantiles_of_the_members(ensemble, tmp_path):
     figure = bands(ensemble, "angular_velocity", tmp_path / "bands.png")
+    assert isinstance(figure, Picture)
     assert titles(figure) == [f"angular velocity {axis} (rad s⁻¹)" for axis in "xyz"]
     rate = ensemble.angular_velocity.values
     for k, axes in enumerate(figure.axes):
@@ -95,6 +97,7 @@ def test_many_rows_and_rows_without_members_are_drawn():
 # ------------------------------------------------------------------ pairs
 def test_corners_have_a_panel_for_each_pair(ensemble, tmp_path):
     figure = corner(ensemble, ["initial_angular_velocity", "mass", "energy"], tmp_path / "corner.png", row=0)
+    assert isinstance(figure, Picture)
     assert len(figure.axes) == 15
     last = [axes.get_xlabel() for axes in figure.axes if axes.get_xlabel()]
     assert last == [*(f"initial angular\nvelocity {axis}" for axis in "xyz"), "mass (kg)", "energy (J)"]
@@ -124,6 +127,7 @@ def test_corners_of_what_varied_leave_out_what_did_not(ensemble):
 def test_success_is_drawn_over_what_decides_it(ensemble, tmp_path):
     passed = ensemble.mass.values > 1.05
     figure = success(ensemble, path=tmp_path / "success.png", passed=passed)
+    assert isinstance(figure, Picture)
     axes = figure.axes[0]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("initial angular velocity z", "mass (kg)")
     good = (ensemble.status.values == 0) & passed
