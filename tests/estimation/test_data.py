@@ -158,7 +158,7 @@ def test_degrees_are_suspected():
 
 
 def test_degrees_are_suspected_where_nothing_else_tells():
-    ds = ph.integrate(BODY, "exact", step=0.2, steps=50, angular_velocity=(0.2, 1, 0.1))
+    ds = ph.integrate(BODY, "exact", step=0.4, steps=25, angular_velocity=(0.2, 1, 0.1))
     data = {"gyro": (ds.time, np.degrees(ds.angular_velocity.values), 0.06)}
     with pytest.warns(EstimationWarning, match="gyro may be in degrees: as such it is a motion of this body, and in"):
         fit(data)

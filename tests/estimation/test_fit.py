@@ -22,6 +22,7 @@ from stencils import by_fours
 INERTIA = np.array([1.0, 2.0, 2.5])
 SPIN = (0.2, 1.0, 0.1)
 EARTH = ph.planets.EARTH
+WHEELS = {"axes": np.eye(3).tolist(), "inertia": 2.0, "speed": 20.0, "command": [0.02, 0.0, -0.01]}
 
 
 @functools.cache
@@ -99,7 +100,7 @@ def a_tensor():
     return problem_of(body, data, free, "exact", 3.0, prior={"inertia": 1.0}, angular_velocity=(0.21, 0.98, 0.1))
 
 
-@each("make", some([all_kinds_of_a_body, all_kinds_of_an_orbit, a_tensor], 2))
+@each("make", some([all_kinds_of_a_body, all_kinds_of_an_orbit, a_tensor], 1))
 def test_jacobian_is_that_of_the_residuals(make):
     problem = make()
     x = problem.start + 0.01 * np.sin(np.arange(len(problem.start)))
@@ -125,7 +126,7 @@ def inertia_draws(draws):
 
 
 def test_inertia_ratios_within_their_errors():
-    assert (np.abs(inertia_draws(5)) < 3).all()
+    assert (np.abs(inertia_draws(3)) < 3).all()
 
 
 @pytest.mark.full
@@ -230,8 +231,8 @@ def test_a_prior_determines_the_scale():
 
 def test_a_tensor_is_found_but_for_its_scale():
     rng, tensor = np.random.default_rng(9), np.array([[2, 0.1, -0.2], [0.1, 3, 0.2], [-0.2, 0.2, 4]])
-    truth = ph.integrate(ph.free_body(tensor), "exact", step=0.1, t_end=15, angular_velocity=SPIN)
-    w = truth.angular_velocity.values + 1e-3 * rng.standard_normal((151, 3))
+    truth = ph.integrate(ph.free_body(tensor), "exact", step=0.2, t_end=15, angular_velocity=SPIN)
+    w = truth.angular_velocity.values + 1e-3 * rng.standard_normal((76, 3))
     found = quietly(ph.free_body(np.diag([2.2, 2.9, 3.8])), {"gyro": (truth.time, w)}, ["inertia", "angular_velocity"],
                     "exact", noise=1e-3)  # fmt: skip
     assert "common scale of inertia" in found.unobservable[0].name and len(found.unobservable) == 1
@@ -275,18 +276,18 @@ def test_top_from_attitudes():
 def test_oblateness_from_positions_and_ranges():
     rng = np.random.default_rng(3)
     orbit = ph.orbit(EARTH.mu, forces=[ph.forces.zonal(J2=1.0826e-3, radius=6378136.3)])
-    ds = ph.integrate(orbit, "rkn6_14a/kepler", step=60, steps=300, every=5, position=(7e6, 0, 0),
+    ds = ph.integrate(orbit, step=60, steps=300, every=5, position=(7e6, 0, 0),
                       velocity=(0, 5336, 5336))  # fmt: skip
     r = ds.position.values
     found = ph.fit(orbit, {"position": (ds.time, r + 10 * rng.standard_normal(r.shape), 10.0)},
-                   ["position", "velocity", "J2"], "rkn6_14a/kepler", step=60)  # fmt: skip
+                   ["position", "velocity", "J2"], step=60)  # fmt: skip
     assert list(found.values) == ["position", "velocity", "forces.0.J2"]
     assert abs(found.values["forces.0.J2"] - 1.0826e-3) < 3 * found.std["forces.0.J2"] < 1e-6
     data = {}
     for name, station in (("range.a", (6.4e6, 0, 0)), ("range.b", (0, 6.4e6, 0)), ("range.c", (0, 0, 6.4e6))):
         exact = np.linalg.norm(r - np.array(station), axis=1)
         data[name] = {"time": ds.time, "values": exact + 10 * rng.standard_normal(61), "station": station}
-    found = ph.fit(orbit, data, ["position", "velocity", "J2"], "rkn6_14a/kepler", step=60, noise={"range": 10.0},
+    found = ph.fit(orbit, data, ["position", "velocity", "J2"], step=60, noise={"range": 10.0},
                    position=(7.01e6, 1e4, 0), velocity=(0, 5330, 5340))  # fmt: skip
     assert abs(found.values["forces.0.J2"] - 1.0826e-3) < 3 * found.std["forces.0.J2"]
     assert (abs(found.values["position"] - [7e6, 0, 0]) < 3.5 * found.std["position"]).all()
@@ -309,7 +310,7 @@ def test_drag_from_positions():
 def two_sensors():
     rng = np.random.default_rng(3)
     body = ph.rigid_body((2, 3, 4.0), torque=damping, parameters=[0.05])
-    ds = ph.integrate(body, "mkrk:cv8", step=0.1, t_end=30, every=4, angular_velocity=(0.3, 1, 0.2))
+    ds = ph.integrate(body, "mkrk:cv8", step=0.2, t_end=30, every=2, angular_velocity=(0.3, 1, 0.2))
     t, mixed = ds.time.values, rng.permutation(76)
     w = ds.angular_velocity.values + [0.01, -0.02, 0.03] + 1e-3 * rng.standard_normal((76, 3))
     return body, [
@@ -323,7 +324,7 @@ def two_sensors():
 def test_far_guess_is_reached_by_growing_spans_and_by_arcs(arcs):
     body, data = two_sensors()
     free = ["attitude", "angular_velocity", "inertia", "parameters.0", "gyro.bias"]
-    found = quietly(body, data, free, "mkrk:cv8", step=0.1, parameters=[0.03],
+    found = quietly(body, data, free, "mkrk:cv8", step=0.2, parameters=[0.03],
                     attitude=ph.rotation.exp_quaternion((0.1, 0.2, -0.1)), arcs=arcs)  # fmt: skip
     assert 0.85 < found.reduced_chi2 < 1.15
     assert (abs(found.values["gyro.bias"] - [0.01, -0.02, 0.03]) < 3.5 * found.std["gyro.bias"]).all()
@@ -341,18 +342,20 @@ def test_arcs_reach_a_chaotic_motion():
     top = ph.heavy_top(inertia=(2, 1.6, 1), center_of_mass=(0.4, 0.1, 1), weight=3.0)
     ds = ph.integrate(top, "rkn6_14a", step=0.1, t_end=40, every=6, attitude=tilt, angular_velocity=(0.5, 1, 0.3))
     q = ph.rotation.multiply(ds.attitude, ph.rotation.exp_quaternion(1e-2 * rng.standard_normal((ds.sizes["time"], 3))))
-    found = ph.fit(top, {"attitude": (ds.time, q)}, ["attitude", "angular_velocity", "center_of_mass"], "rkn6_14a",
-                   noise=1e-2, step=0.1, parameters={"center_of_mass": (0.3, 0, 1.1)}, arcs=5,
+    free = ["attitude", "angular_velocity", "center_of_mass.0", "center_of_mass.2"]
+    found = ph.fit(top, {"attitude": (ds.time, q)}, free, "rkn6_14a",
+                   noise=1e-2, step=0.1, parameters={"center_of_mass": (0.3, 0.1, 1.1)}, arcs=5,
                    angular_velocity=(0.4, 0.9, 0.2))  # fmt: skip
     assert 0.85 < found.reduced_chi2 < 1.15 and found.convergence.converged
-    assert (abs(found.values["center_of_mass"] - [0.4, 0.1, 1]) < 3.5 * found.std["center_of_mass"]).all()
+    for name, true in (("center_of_mass.0", 0.4), ("center_of_mass.2", 1.0)):
+        assert abs(found.values[name] - true) < 3.5 * found.std[name]
 
 
 def test_outliers_count_less_with_a_robust_loss():
     truth, rng = tumbling(), np.random.default_rng(1)
     w = truth.angular_velocity.values + 1e-3 * rng.standard_normal((101, 3))
     w[::10] += 0.3
-    words = {"noise": 1e-3, "loss": "cauchy"}
+    words = {"noise": 1e-3, "loss": "cauchy", "angular_velocity": (0.21, 1.02, 0.12)}
     found = quietly(ph.free_body(INERTIA), {"gyro": (truth.time, w)}, ["angular_velocity"], "exact", **words)
     assert (abs(found.values["angular_velocity"] - SPIN) < 4 * found.std["angular_velocity"]).all()
 
@@ -391,11 +394,18 @@ def test_result_in_words():
     np.testing.assert_allclose(again.angular_velocity[0], found.values["angular_velocity"], rtol=1e-12)
 
 
+def test_arcs_with_wheels_that_keep_their_speeds_are_refused():
+    """They would begin with the first speeds."""
+    body, rates = ph.rigid_body((90.0, 70.0, 60.0), wheels=WHEELS), ([0.0, 1.0], np.ones((2, 3)))
+    with pytest.raises(InvalidInput, match="arcs is 4, but 'rigid_body' has states of its own"):
+        ph.fit(body, {"gyro": rates}, ["angular_velocity"], "mkrk:cv8", arcs=4, step=1.0, noise=1e-5)
+
+
+@pytest.mark.full
 def test_derivatives_with_wheels_that_keep_their_speeds():
-    """The Jacobian is that of runs; arcs, which would begin with the first speeds, are refused."""
-    wheels = {"axes": np.eye(3).tolist(), "inertia": 2.0, "speed": 20.0, "command": [0.02, 0.0, -0.01]}
-    body, rate = ph.rigid_body((90.0, 70.0, 60.0), wheels=wheels), np.array([1e-2, -2e-2, 1e-2])
-    ds = ph.integrate(body, "mkrk:cv8", angular_velocity=rate, step=1.0, t_end=60.0, every=10)
+    """The Jacobian is that of runs."""
+    body, rate = ph.rigid_body((90.0, 70.0, 60.0), wheels=WHEELS), np.array([1e-2, -2e-2, 1e-2])
+    ds = ph.integrate(body, "mkrk:cv8", angular_velocity=rate, step=1.0, t_end=20.0, every=5)
     data = {"gyro": (ds.time.values, ds.angular_velocity.values + 1e-5)}
     words = {"step": 1.0, "noise": 1e-5, "angular_velocity": rate}
     problem = ph.fit(body, data, ["angular_velocity", "inertia"], "mkrk:cv8", prior={"inertia": 1.0}, **words)._problem
@@ -407,5 +417,3 @@ def test_derivatives_with_wheels_that_keep_their_speeds():
         far, near = (problem.evaluate(x + 2 * s * step).f for s in (1, -1))
         slope = (8.0 * (ahead - behind) - (far - near)) / (12.0 * size)
         np.testing.assert_allclose(found @ direction, slope, rtol=1e-6, atol=1e-6 * np.abs(slope).max())
-    with pytest.raises(InvalidInput, match="arcs is 4, but 'rigid_body' has states of its own"):
-        ph.fit(body, data, ["angular_velocity"], "mkrk:cv8", arcs=4, **words)
