@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from cover import some
 from each import each
 from polhode.errors import PolhodeWarning
 
@@ -38,7 +39,8 @@ FUNCTIONS = {
 with zipfile.ZipFile(HERE / "earlier.zip") as kept:
     NAMES = sorted({name.split(".")[0] for name in kept.namelist() if name.endswith(".nc")})
 RUNS = [name for name in NAMES if not name.startswith("of_") and name not in ("ensemble", "cut")]
-SCENARIOS = [name for name in NAMES if name.startswith("of_")]
+LONG = ("of_cubesat", "of_many-tops")
+SCENARIOS = [pytest.param(name, marks=[pytest.mark.full] * (name in LONG)) for name in NAMES if name.startswith("of_")]
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +69,7 @@ def test_a_trajectory_is_read_and_repeated(folder, name):
     assert again.attrs.get("stopped", "")[:30] == ds.attrs.get("stopped", "")[:30]
 
 
-@each("name", RUNS)
+@each("name", some(RUNS, 6))
 def test_a_store_is_read(folder, name):
     ds = ph.load(folder / f"{name}.zarr", **FUNCTIONS.get(name, {}))
     same(ds, ph.load(folder / f"{name}.nc"), 0.0)

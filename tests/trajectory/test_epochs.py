@@ -167,18 +167,6 @@ def test_a_run_records_its_epoch():
         ph.integrate(orbit, step=0.1, steps=3, position=(1, 0, 0), velocity=(0, 1, 0), settings={"epoch": "soon"})
 
 
-def test_importing_loads_no_astropy(python):
-    code = """
-        import json, sys
-        import polhode as ph
-        ph.trajectory.export.oem, ph.planets.EARTH, ph.integrate
-        from polhode.epochs import epoch_of
-        epoch_of("2026-01-01 TDB")
-        print(json.dumps([name for name in ("astropy", "erfa") if name in sys.modules]))
-    """
-    assert python(code) == []
-
-
 # ------------------------------------------------------------------ quantities
 def test_quantities_become_si(astropy_time):
     import astropy.units as u
