@@ -127,7 +127,7 @@ def test_a_binary_keeps_what_it_must():
     momentum = ds.total_angular_momentum.values
     assert abs(momentum - momentum[0]).max() < 1e-13 * abs(momentum).max()
     assert list(ds.body.values) == ["alpha", "beta"]
-    figure = ph.plots.dashboard(ds)
+    figure = ph.plots.figure(ds, "polhode")
     assert any("body 'alpha' of 2" in one.get_title(loc="left") for one in figure.axes)
 
 
