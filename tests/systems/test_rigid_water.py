@@ -87,7 +87,7 @@ def loads(system, y):
 BOXED = {"box": 0.96, "cutoff": 0.45}
 
 
-@each(("model", "around"), crossed(MODELS, [{}, BOXED, BOXED | {"reaction_field": 78.5}]))
+@each(("model", "around"), crossed(MODELS, [BOXED, {}, BOXED | {"reaction_field": 78.5}]))
 def test_energy_is_the_sum_over_sites(model, around):
     x, q = liquid(3, 0.32)
     system = ph.rigid_water(27, model, **around)

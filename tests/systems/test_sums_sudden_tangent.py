@@ -128,18 +128,12 @@ def bounced(z, v, up, gravity=9.81):
 
 
 @pytest.mark.parametrize("method", some(["mkrk:cv8", "s6_10", "mkrk:dp8"], 1))
-def test_the_gradient_of_a_function_past_the_break_is_that_of_dop853(method, by_fours):
+def test_the_gradient_of_a_function_past_the_break_is_that_of_dop853(method):
     weighing = np.array([1.0, -2.0, 0.5, 0.3, 0.7, -1.1])
-    names = ["position", "momentum", *TETHER, "a.mass"]
-    found = ph.gradient(lambda s: (s.position * weighing.reshape(2, 3)).sum(), sudden.tethered(), method, wrt=names,
+    found = ph.gradient(lambda s: (s.position * weighing.reshape(2, 3)).sum(), sudden.tethered(), method, wrt=TETHER,
                         t_end=sudden.END, **sudden.steps_of(method), **sudden.PAIR)  # fmt: skip
-    got = {"position_x.1": found["position"][1, 0], "momentum_z.0": found["momentum"][0, 2]}
-    for name in ("position_x.1", "momentum_z.0", *TETHER):
-        wanted = weighing @ of_tether_by(name)
-        assert got.get(name, found.by.get(name)) == pytest.approx(wanted, abs=1e-8)
-    alone = ph.gradient(lambda s: (s.position * weighing.reshape(2, 3)).sum(), sudden.tethered(), method, wrt=TETHER,
-                        t_end=sudden.END, **sudden.steps_of(method), **sudden.PAIR)  # fmt: skip
-    np.testing.assert_allclose(alone.flat(), [found[name] for name in TETHER], rtol=1e-11)
+    for name in TETHER:
+        assert found[name] == pytest.approx(weighing @ of_tether_by(name), abs=1e-8)
 
 
 @pytest.mark.parametrize("method", some(["mkrk:cv8", "s6_10", "rkn6_14a", "mkrk:dp8"], 1))
@@ -178,7 +172,7 @@ def released(way, place, level):
     return ph.system(ph.body("ball", 2.0), pull.until(ph.events.of(past, way=way, place=place).on("ball")))
 
 
-def test_what_is_met_where_a_step_ends_belongs_to_that_step():
+def test_what_is_met_where_a_step_ends_belongs_to_that_step(by_fours):
     """Derivatives of an inaccurate method are others by the step behind it."""
     ball = released((1.0, 0.0, 0.0), 0.5, 0.0)
 
@@ -194,7 +188,7 @@ def test_what_is_met_where_a_step_ends_belongs_to_that_step():
     assert abs(behind - before) > 1e-2
 
 
-def test_what_has_no_derivative_there_is_said():
+def test_what_has_no_derivative_there_is_said(by_fours):
     ball = released((0.0, 0.0, 1.0), 0.0, -1.0)
     words = {"step": 0.1, "steps": 5, "position": (0, 0, 1e-300)}  # at rest where it begins to fall
     with pytest.raises(StepFailed, match="only touched"):
