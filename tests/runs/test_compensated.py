@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from cover import crossed, some
 from each import each
 from polhode.errors import InvalidInput
 from polhode.methods import method as method_of
@@ -18,7 +19,8 @@ MU, R0 = 3200.9998, 1664.029
 START = {"position": (0.0, R0, 0.0), "velocity": (1.550663 * np.cos(0.9), 0.0, 1.550663 * np.sin(0.9))}
 FORCES = [ph.forces.zonal(J2=1e-3, radius=1560.8), ph.forces.drag(kd=2e-6, radius=R0, scale=50.0)]
 ORBIT = ph.orbit(MU, forces=FORCES)
-KINDS = ["kl8", "rkn4_6b", "s6_10/kepler", "aba10_6_4/kepler", "pmlf6", "mkrk:cv8", "mkrk:gauss6:cayley", "bbtrapwd"]
+KINDS = some(["s6_10/kepler", "kl8", "aba10_6_4/kepler", "pmlf6", "rkn4_6b", "mkrk:gauss6:cayley", "mkrk:cv8"], 3)
+KINDS += ["bbtrapwd"]
 """Kicks alone, about the centre, processed, with commutator loads; explicit and implicit tableaux."""
 PAIR = ["position", "momentum", "position_compensation", "momentum_compensation"]
 
@@ -159,8 +161,7 @@ TOPS = {
 SPIN = {"rotation_vector": (0.3, 0.1, 0.2), "angular_momentum": (0.6, 1.0, 0.5)}
 
 
-@each("top", TOPS)
-@each("method", ["taylor16", "s6_10", "rkn6_14a", "mkrk:cv8", "mkrk:gauss6:cayley"])
+@each(("method", "top"), crossed(["taylor16", "s6_10", "rkn6_14a", "mkrk:cv8", "mkrk:gauss6:cayley"], TOPS))
 def test_rotations_do_not_depend_on_rows_and_go_on_from_their_compensation(top, method):
     """Taylor methods always compensate; mkrk and splittings with exact free rotations where it is asked for."""
     system, start = TOPS[top]

@@ -49,13 +49,13 @@ def test_options_of_a_method_among_the_arguments_go_on_with_a_warning(door):
     call = OLD_WORDS[door]
     for method in ("mkrk", ph.methods.mkrk):
         with pytest.warns(ph.errors.OldNameWarning) as told:
-            found = call(method, tableau="gauss2", map="cayley")
-        new = "polhode.methods.mkrk(tableau='gauss2', map='cayley')"
+            found = call(method, tableau="heun", map="cayley")
+        new = "polhode.methods.mkrk(tableau='heun', map='cayley')"
         assert [str(one.message) for one in told] == [f"tableau and map are options of the method: write method={new}"]
         assert told[0].filename == __file__
-    assert door == "gradient" or found == call(ph.methods.mkrk(tableau="gauss2", map="cayley")) == "mkrk:gauss2:cayley"
+    assert door == "gradient" or found == call(ph.methods.mkrk(tableau="heun", map="cayley")) == "mkrk:heun:cayley"
     with pytest.raises(ph.errors.InvalidInput, match="option of method 'mkrk' 'tablaeu'; did you mean 'tableau'"):
-        call("mkrk", tablaeu="gauss2")
+        call("mkrk", tablaeu="heun")
 
 
 FORMS = {
@@ -262,7 +262,8 @@ def test_files_with_names_of_before_are_read_and_go_on(tmp_path, suffix):
     """Variables get their names of now; runs go on from them bit for bit."""
     orbit, start = ph.orbit(1.0), {"position": (1.0, 0, 0), "velocity": (0, 1.1, 0)}
     before = {new: old for old, new in RENAMED.items()}
-    for how in ({"method": "reversible:v2"}, {"method": "kl8", "settings": {"compensated": True}}):
+    hows = [{"method": "reversible:v2"}, {"method": "kl8", "settings": {"compensated": True}}]
+    for how in hows[: 2 if suffix == ".nc" else 1]:
         whole = ph.integrate(orbit, step=0.01, steps=40, **how, **start)
         ds = ph.integrate(orbit, step=0.01, steps=20, **how, **start)
         old = ds.rename({name: before[name] for name in [*ds.variables, *ds.dims] if name in before})

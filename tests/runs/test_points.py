@@ -79,6 +79,7 @@ def test_a_body_in_flight_under_the_users_load(tmp_path):
         assert again.equals(at_once) and ph.load(tmp_path / f"points.{suffix}").equals(at_once)
 
 
+@pytest.mark.full
 def test_a_flight_in_plain_python(python):
     """The same numbers where nothing is compiled."""
     body = ph.rigid_body(TENSOR, mass=0.7)

@@ -14,6 +14,7 @@ import pytest
 import xarray as xr
 
 import polhode as ph
+from cover import crossed, some
 from each import each
 from polhode.runs import stepping
 from polhode.systems import System
@@ -156,8 +157,9 @@ def test_progress_is_told_and_changes_nothing(monkeypatch, whole):
 
 
 # ------------------------------------------------------------------ again
-@each("suffix", [None, ".nc", ".zarr"])
-@each("more", [{}, {"every": 7}, {"t_eval": [0.05, 0.1234]}, {"settings": {"guard": False, "units": "SI"}}])
+@each(("suffix", "more"), crossed([None, ".nc", ".zarr"], [
+    {}, {"every": 7}, {"t_eval": [0.05, 0.1234]}, {"settings": {"guard": False, "units": "SI"}},
+]))  # fmt: skip
 def test_rerun_gives_the_same_bits(tmp_path, suffix, more):
     def again(ds, **functions):
         if suffix:
@@ -403,7 +405,7 @@ def test_two_free_bodies_move_like_one_and_one(method):
         ph.integrate(two_bodies(), method, step=0.02, steps=1, angular_velocity=np.zeros((3, 3)))
 
 
-@each("method", ["forward_euler", "trapm", "akw", "liemid_ea", "mkrk:rk4", "mkrk:gauss4"])
+@each("method", some(["forward_euler", "trapm", "akw", "liemid_ea", "mkrk:rk4", "mkrk:gauss4"], 3))
 def test_quaternion_stays_at_unit_length(method):
     """The same tiny increment rounds the same way in every step: 3e5 ulps would be 3e-11."""
     ds = ph.integrate(top(), method, step=2e-8, steps=300_000, every=300_000, angular_velocity=(0.3, 0.2, 50.0))
@@ -465,7 +467,7 @@ def test_a_wrong_start_is_refused(start, told):
                      angular_velocity=(0, 0, 1))  # fmt: skip
 
 
-@each(("method", "order"), [("exact", "exact"), ("mr6", 6), ("trapm", 2), ("semiexact10", 10)])
+@each(("method", "order"), some([("exact", "exact"), ("semiexact10", 10), ("mr6", 6), ("trapm", 2)], 3))
 def test_the_order_recorded_is_that_of_the_motion(method, order):
     """A free body turns with the order of the free rotation, whatever the order of the kicks that it does not have."""
     ds = ph.integrate(ph.free_body((1, 2, 3)), method, step=0.01, steps=2, angular_velocity=(0.1, 0.2, 1.0))
