@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from cover import chosen
 from each import each
 from polhode.algebra import rotation
 from polhode.bodies.inertia import principal
@@ -49,14 +50,14 @@ def uniform(t):
     return rotation.exp_quaternion(OMEGA * t)
 
 
-@each("name", EXACT)
+@each("name", chosen(EXACT, {*EXACT} - {"semiexact10_matrix"}))
 def test_a_free_rod_turns_uniformly(name):
     ds = ph.integrate(ph.free_body(ROD), name, step=0.3, t_end=6.0, angular_velocity=OMEGA)
     assert float(rotation.angle_between(ds.attitude.values[-1], uniform(6.0))) < 1e-14
     assert np.abs(ds.angular_velocity.values - OMEGA).max() < 1e-14 and abs(ds.energy_error).max() < 1e-14
 
 
-@each("name", NEAR)
+@each("name", chosen(NEAR, {*NEAR} - {"dmv2"}))
 def test_a_free_rod_by_methods_that_err(name):
     ds = ph.integrate(ph.free_body(ROD), name, step=0.05, t_end=2.0, angular_velocity=OMEGA)
     assert float(rotation.angle_between(ds.attitude.values[-1], uniform(2.0))) < NEAR[name]
@@ -113,6 +114,17 @@ def test_a_rod_is_the_limit_of_thin_cylinders():
         )
         apart.append(np.linalg.norm(rotation.rotate(ds.attitude.values[-1], np.array((0.0, 0.0, 1.0))) - pendulum()))
     assert apart[0] / apart[1] == pytest.approx(4.0, rel=0.02) and apart[0] < 1e-3
+
+
+def leaning(t, q, parameters):
+    return parameters[0] * (q[1] * q[3] - q[0] * q[2] + 0.2 * q[1] * q[2])
+
+
+def test_a_body_built_after_a_rod_feels_torques_about_all_axes():
+    """Under the same function, whose loads are derived for both."""
+    rod, body = (ph.rigid_body(I, potential=leaning, parameters=[2.0]) for I in ((1.0, 1.0, 0.0), (1.0, 1.5, 2.0)))
+    assert not rod.moments[0, 2] < np.inf
+    ph.checks.check_system(body, states=1).raise_for_failure()
 
 
 def test_torques_about_the_axis_are_not_felt():

@@ -98,8 +98,9 @@ TABLE_1 = ((5.498e-1, 1e-3), (2.348e-2, 1e-3), (9.035e-4, 1e-3), (3.763e-5, 5e-3
 """Position errors of the point (1, 1, 1) at t = 1 with h = 0.01, 0.005, ...: recomputed values and their tolerances."""
 
 
-@each("label", EQUIVALENT)
+@each("label", some(EQUIVALENT, 1))
 def test_table_1(label):
+    """Of one form; that the others are as good is the next test."""
     start = {"angular_velocity": (0.01, 0.0, 100.0)}
     exact = ph.rotation.rotate(final(BOX, "exact", 1.0, 1.0, **start).attitude.values, (1.0, 1.0, 1.0))
     for k in range(7):

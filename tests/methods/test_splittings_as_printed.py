@@ -11,6 +11,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from cover import some
 from each import each
 from polhode.flows.rotors import triple_jumps
 from polhode.methods import FLOW_NAMES, METHODS
@@ -92,7 +93,7 @@ def found(name):
     return ph.rotation.matrix_from_quaternion(ds.attitude.values[-1]), ds.angular_momentum.values[-1]
 
 
-@each("name", SCHEMES)
+@each("name", some(SCHEMES, 24))
 def test_schemes(name):
     scheme = SCHEMES[name]
     R, m = turned(TURN), MOMENTUM

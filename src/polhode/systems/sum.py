@@ -424,7 +424,7 @@ def sum_of(
         summands = [_reading(load, one.name, each, nearby) for load in summands] if each else summands
     return Sum(
         tuple(at), tuple(isfinite(one.mass) for one in bodies),
-        tuple((isfinite(x), isfinite(y), isfinite(z)) for x, y, z in (one.moments for one in bodies)),
+        tuple((0.0 < x < inf, 0.0 < y < inf, 0.0 < z < inf) for x, y, z in (one.moments for one in bodies)),
         (False,) * len(bodies) if principal else turned,
         tuple(one for one in summands if not isinstance(one.load, Controller)),
         tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers),
