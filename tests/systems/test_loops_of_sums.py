@@ -58,13 +58,17 @@ def dampers():
     return [ph.loads.of(damper, rate=0.1 * i).on(f"body{i}", f"body{i + 1}").named(f"d{i}") for i in range(N - 1)]
 
 
+FEW = 6
+
+
 def everything():
     """Loops of pairs and of bodies, works, a pinned body, and what is written out: a state."""
     anchor = ph.body("anchor", inertia=(1.0, 1.0, 1.0), pinned=True)
-    held = [ph.loads.of(to_anchor, k=0.1 * (i + 1)).on("anchor", f"body{i}").named(f"a{i}") for i in range(N)]
+    held = [ph.loads.of(to_anchor, k=0.1 * (i + 1)).on("anchor", f"body{i}").named(f"a{i}") for i in range(FEW)]
     return ph.system(
-        ph.bodies(N, 2.0, ((2.0, 0.1, 0.0), (0.1, 3.0, 0.2), (0.0, 0.2, 2.5))), anchor, springs(), dampers(), held,
-        [ph.loads.of(drag, rate=0.05).on(f"body{i}").named(f"drag{i}") for i in range(N)],
+        ph.bodies(FEW, 2.0, ((2.0, 0.1, 0.0), (0.1, 3.0, 0.2), (0.0, 0.2, 2.5))), anchor, springs()[: FEW - 1],
+        dampers()[: FEW - 1], held,
+        [ph.loads.of(drag, rate=0.05).on(f"body{i}").named(f"drag{i}") for i in range(FEW)],
         ph.loads.of(wear).states(worn=0.1).on("body1", "body4"),
     )  # fmt: skip
 
@@ -88,14 +92,14 @@ def alike(made, monkeypatch):
 
 def test_loops_are_what_is_written_out(monkeypatch):
     given = start()
-    given = {name: np.concatenate([x, np.zeros((1, 3))]) for name, x in given.items()}
+    given = {name: np.concatenate([x[:FEW], np.zeros((1, 3))]) for name, x in given.items()}
     both = alike(everything, monkeypatch)
     for method in ("v2", "mkrk:cv8", "mkrk:gauss4"):
         ends = [ph.integrate(one, method, **RUN, **given) for one in both]
         for name in ("position", "velocity", "attitude", "angular_velocity", "worn"):
             assert ends[0][name].values[-1] == pytest.approx(ends[1][name].values[-1], abs=1e-13), (method, name)
         works = [one.work[-1].to_series() for one in ends]
-        assert {*works[0].index} == {*works[1].index} and len(works[0]) == 2 * N
+        assert {*works[0].index} == {*works[1].index} and len(works[0]) == 2 * FEW
         assert abs(works[0] - works[1]).max() < 1e-13, method
         assert float(abs(ends[0].energy_error).max()) < 1e-4 * float(abs(ends[0].work[-1]).sum()), method
 
