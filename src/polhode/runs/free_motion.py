@@ -18,6 +18,7 @@ from polhode.algebra import rotation
 from polhode.algebra.vectorised import leading_axes, plain
 from polhode.arguments import Mask, array, number, room_for, text, truth
 from polhode.bodies.inertia import RELATIVE_TOLERANCE, principal
+from polhode.bodies.inertia.principal_axes import of_many
 from polhode.errors import InvalidInput, unknown_name
 from polhode.flows.free_rotation import rotate_free
 from polhode.kernel import drive, layout as slots
@@ -58,18 +59,16 @@ def bodies_of(inertia: ArrayLike, physical: bool) -> tuple[Array, Array]:
         raise InvalidInput(f"inertia has shape {given.shape}; its last axis must have length 3")
     width = 2 if given.shape[-2:] == (3, 3) else 1
     leading = given.shape[:-width]
-    moments, frames = np.empty((*leading, 3)), np.empty((*leading, 4))
-    for index in np.ndindex(leading):
-        name = f"inertia[{','.join(map(str, index))}]" if index else "inertia"
-        moments[index], frames[index] = principal(given[index], triangle=physical, name=name)
-        if _too_far_apart(moments[index]):
-            raise InvalidInput(f"{name} has moments more than {FARTHEST:g} times as large as others; check their "
-                               "units, or give 0 for that of a rod about its axis")  # fmt: skip
-    return moments, frames
+    whose = lambda k: f"inertia[{','.join(map(str, np.unravel_index(k, leading)))}]" if leading else "inertia"  # noqa: E731
+    moments, frames = of_many(given.reshape(-1, *given.shape[-width:]), physical, whose)
+    for k in np.flatnonzero(_too_far_apart(moments)):
+        raise InvalidInput(f"{whose(k)} has moments more than {FARTHEST:g} times as large as others; check their "
+                           "units, or give 0 for that of a rod about its axis")  # fmt: skip
+    return moments.reshape(*leading, 3), frames.reshape(*leading, 4)
 
 
-def _too_far_apart(moments: Array) -> bool:
-    return bool(moments.max() / FARTHEST > moments[moments > 0.0].min())
+def _too_far_apart(moments: Array) -> Mask:
+    return moments.max(axis=-1) / FARTHEST > np.where(moments > 0.0, moments, np.inf).min(axis=-1)
 
 
 def solid(moments: Array, m: Array) -> tuple[Array, Array]:

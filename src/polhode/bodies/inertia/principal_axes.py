@@ -203,10 +203,10 @@ def principal_of_many(tensors: ArrayLike, *, triangle: bool = True, name: str = 
             f"{name} must be 3 principal moments or a 3x3 tensor for each member, but its shape is {given.shape}"
         )
     room_for(7 * len(given), name)
-    return Principal(*_of_many(given, truth(triangle, "triangle"), lambda k: f"{name} of member {k}"))
+    return Principal(*of_many(given, truth(triangle, "triangle"), lambda k: f"{name} of member {k}"))
 
 
-def _of_many(given: Array, triangle: bool, whose: Callable[[int], str]) -> tuple[Array, Array]:
+def of_many(given: Array, triangle: bool, whose: Callable[[int], str]) -> tuple[Array, Array]:
     """Moments and frames of finite inertias (M, 3) or (M, 3, 3): the ordinary ones together, others singly."""
     M = len(given)
     moments, frames = np.empty((M, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (M, 1))
