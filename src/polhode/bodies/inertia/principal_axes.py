@@ -165,7 +165,7 @@ def principals(inertia: ArrayLike, n: int, *, triangle: bool = True, name: str =
     order = np.argsort(first)  # errors name the first body
     moments, frames = np.empty((len(kinds), 3)), np.empty((len(kinds), 4))
     several = kinds[order].reshape(-1, *given.shape[1:])
-    moments[order], frames[order] = _of_many(several, triangle, lambda k: f"{name} of body {first[order[k]]}")
+    moments[order], frames[order] = of_many(several, triangle, lambda k: f"{name} of body {first[order[k]]}")
     return Principal(moments[which.reshape(-1)], frames[which.reshape(-1)])
 
 
