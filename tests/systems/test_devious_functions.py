@@ -83,7 +83,7 @@ BEYOND = 1e50
 ROLES = {one.__name__: one for one in (force, torque, rate, command, potential)}
 KINDS = list(dict.fromkeys(one.kind for one in ALL))
 LONG = list(itertools.product(ALL, ROLES))
-QUICK = {"membership": 0, "rounding": 7, "complex": 3, "truth of arrays": 1, "indices": 9}
+QUICK = {"membership": 0, "rounding": 7, "complex": 3, "truth of arrays": 2, "indices": 9, "choices of numpy": 7}
 """Which of a kind numba compiles in less time."""
 SHORT = [
     (one, list(ROLES)[(k + one.number + k // 12) % len(ROLES)])
@@ -236,6 +236,14 @@ def test_numbers_of_few_bits_that_are_read_stay_what_they_are(world, law, source
     """Where no trial sees them."""
     one = Devious("few bits", 0, f"return x[0] if t < 1.7 else {law}", world)
     assert judge(one, "force", source, bridge=False) == "agrees"
+
+
+@each("body", [
+    "return 1.0 if t.__class__ is float else x[0]",  # as a program another number
+    "y = float('nan')\nreturn float((x + x)[1]) if not (y < x[0]) else 0.0",  # compiled with tuples
+])  # fmt: skip
+def test_what_returns_other_numbers_when_it_is_tried_is_not_taken(body):
+    assert judge(Devious("other numbers", 0, body, ""), "force", bridge=False) == "agrees"
 
 
 def test_a_program_that_two_functions_have_is_tried_for_both():

@@ -136,7 +136,7 @@ PLAIN = {
 }
 
 
-@each("name", PLAIN)
+@each("name", [pytest.param(name, marks=pytest.mark.full) if name == "method" else name for name in PLAIN])
 def test_spellings_that_run_as_python(name, expected):
     function, told = PLAIN[name]
     with warnings.catch_warnings(record=True) as seen:
