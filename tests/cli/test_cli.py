@@ -188,7 +188,8 @@ def test_going_on_after_an_interruption(polhode, tmp_path):
 
 
 def test_steps_chosen_by_a_tolerance(polhode):
-    code, out, err = polhode("run", "top.toml", "--method", "mkrk:dp5", "--rtol", "1e-6", "--json", "-o", "chosen.nc")
+    words = ("--method", "mkrk:dp5", "--rtol", "1e-6", "--no-picture")
+    code, out, err = polhode("run", "top.toml", *words, "--json", "-o", "chosen.nc")
     facts, ds = json.loads(out), ph.load("chosen.nc")
     assert code == 0 and (facts["step"], facts["rtol"]) == (None, 1e-6)
     assert (facts["steps"], facts["steps_rejected"]) == (ds.attrs["steps_accepted"], ds.attrs["steps_rejected"])
@@ -198,7 +199,7 @@ def test_steps_chosen_by_a_tolerance(polhode):
     assert re.search(rf"running 100.0 %  {facts['steps']} steps$", err, re.MULTILINE)
     half = SCENARIO.replace("t_end = 0.1", "t_end = 0.05")
     Path("half.toml").write_text(half)
-    chosen = ("--method", "mkrk:dp5", "--rtol", "1e-6", "-q", "--no-picture")
+    chosen = (*words, "-q")
     assert polhode("run", "half.toml", *chosen)[0] == 0
     assert polhode("run", "top.toml", *chosen, "--from", "half.nc", "-o", "rest.nc")[0] == 0
     rest = ph.load("rest.nc")

@@ -86,7 +86,7 @@ def test_what_is_wrong_is_said(polhode):
 
 
 def test_a_run_that_fails_ends_with_4_and_says_why(polhode, tmp_path):
-    text = TOP.replace("v2", "mkrk:gauss4").replace("0.4, 2.0]", "0.4, 2000.0]")
+    text = TOP.replace("v2", "mkrk:rk4").replace("0.4, 2.0]", "0.4, 2000.0]")
     code, _, err = polhode(text, "chaos", "top.toml", "-q")
     assert code == 4 and "no member came to its end; the first: a step turned a body further" in err, err
     assert int(ph.load("top-megno.nc").status) != 0 and not (tmp_path / "top-megno.png").exists()
