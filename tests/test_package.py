@@ -150,7 +150,7 @@ def test_xarray_finds_the_engine_of_a_wheel_and_what_is_in_it_works(wheel, tmp_p
 
 WITHOUT_ALL = """
 import json, sys, tempfile
-import importlib.abc
+import importlib.abc, importlib.util
 
 MISSING = {*sys.argv[1].split()}
 
@@ -163,6 +163,15 @@ class NotInstalled(importlib.abc.MetaPathFinder):
 
 sys.meta_path.insert(0, NotInstalled())
 import polhode as ph
+
+importlib.util.find_spec("xarray")
+early = [name for name in ("xarray",) if name in sys.modules]  # finding it is not importing it
+from xarray.core import common
+import xarray
+
+early += [name for name in ("polhode.trajectory", "matplotlib") if name in sys.modules]
+found = [hasattr(xarray.Dataset, "polhode"), [1 for one in sys.meta_path if type(one).__name__ == "WithXarray"]]
+
 import polhode.epochs
 
 ph.plots  # imports none of them either
@@ -183,6 +192,7 @@ scenario = ph.runs.read_scenario(file).integrate()
 members = ph.ensemble(top, "trapm", members=3, **once)
 ph.trajectory.export.oem, ph.planets.EARTH, ph.epochs.epoch_of("2026-01-01 TDB")
 said = {"steps": [ds.attrs["steps"], scenario.attrs["steps"]], "members": members.sizes["member"]}
+said |= {"early": early, "xarray": found}
 said["loaded"] = [name for name in ("astropy", "erfa") if name in sys.modules]
 for name, call in calls.items():
     try:
@@ -203,7 +213,7 @@ def test_the_base_computes_and_says_what_is_missing_for_the_rest(python):
     packages = " ".join(re.findall(r"[a-z0-9]+(?=>=)", " ".join(PROJECT["optional-dependencies"]["all"])))
     said = python(WITHOUT_ALL.replace("sys.argv[1]", repr(packages)))
     assert (said.pop("steps"), said.pop("members"), said.pop("command")) == ([20, 20], 3, 2)
-    assert said.pop("loaded") == []
+    assert (said.pop("early"), said.pop("loaded"), said.pop("xarray")) == ([], [], [True, []])
     needed = {"save": "h5netcdf", "zarr": "numcodecs", "store": "numcodecs", "sweep": "numcodecs"}
     assert said == {
         name: f"this needs {needed.get(name, 'matplotlib')}, which is not installed: pip install 'polhode[all]'"
