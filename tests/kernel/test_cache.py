@@ -167,12 +167,14 @@ def test_torn_files_are_compiled_again(tmp_path, monkeypatch):
 def test_files_that_are_not_used_go(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "KEPT_FILES", 10)
     for k in range(11):
-        path = tmp_path / f"{k}.kernel"
+        path = tmp_path / f"{k}0.kernel"
         path.touch()
         os.utime(path, (k, 100.0 - k))
-        cache.prune(tmp_path)
+        cache.prune(tmp_path / "11.kernel")  # of which nobody looks
+        assert len(list(tmp_path.iterdir())) == k + 1
+        cache.prune(path)
         assert len(list(tmp_path.iterdir())) == (k + 1 if k < 10 else 8)
-    assert {path.stem for path in tmp_path.iterdir()} == {str(k) for k in range(8)}  # the newest
+    assert {path.stem for path in tmp_path.iterdir()} == {f"{k}0" for k in range(8)}  # the newest
 
 
 # ------------------------------------------------------------------ one process at a time

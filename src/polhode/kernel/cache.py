@@ -47,8 +47,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 ROOMS = ("kernel", "programs", "algebra", "flows", "bodies", "surroundings", "systems", "methods")
-KEPT_GENERATIONS = 4
-KEPT_FILES = 5000
+KEPT_GENERATIONS, KEPT_FILES = 4, 5000
 HOUR = 3600.0
 WAITING = "polhode:wait"
 """Name of the numba event that is triggered while another process compiles the same kernel."""
@@ -222,7 +221,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
             return
         with contextlib.suppress(OSError):
             write_sealed(*entry_path, dumps(data._reduce()))
-            prune(entry_path[0].parent)
+            prune(entry_path[0])
 
 
 _objects: dict[str, tuple[Any, Any]] = {}
@@ -272,10 +271,11 @@ def name_memory_functions() -> None:
         llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
-def prune(folder: Path) -> None:
-    """Where there are more than KEPT_FILES files, remove the least recently used, down to four fifths of KEPT_FILES."""
-    with os.scandir(folder) as entries:
-        names = [entry.path for entry in entries]
+def prune(new: Path) -> None:
+    """Where there are more than KEPT_FILES files in its folder, remove the least recently used, down to four fifths of
+    KEPT_FILES; for one new file of sixteen, as looking takes milliseconds."""
+    with os.scandir(new.parent) as entries:
+        names = [entry.path for entry in entries] if new.stem.endswith("0") else []
     if len(names) <= KEPT_FILES:
         return
     ages = []

@@ -58,7 +58,7 @@ def _file_of(name: str, text: str) -> Path:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         with held():
             write(path, text.encode(), apart=f".{os.getpid()}")
-        prune(path.parent)
+        prune(path)
     except OSError:  # a full disk: what is compiled is then not cached
         pass
     return path
