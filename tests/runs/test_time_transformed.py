@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from cover import some
 from each import each
 from polhode.errors import Interrupted, InvalidInput, StepFailed, StepTooLarge, UserFunctionError
 from polhode.methods import method
@@ -51,15 +52,15 @@ def there_and_back(system, name, start, step, n):
 # ------------------------------------------------------------------ what the methods keep
 @each(
     ("system", "name", "start", "step"),
-    [
+    some([
         (KEPLER, "reversible:distance:v2", periapsis(0.9), 5e-4),
         (KEPLER, "reversible:s6_10", periapsis(0.9), 5e-4),
         (KEPLER, "logarithmic:kl6", periapsis(0.9), 5e-4),
         (WALL, "reversible:fg6_5", SPIN, 0.02),
         (WALL, "reversible:imid", SPIN, 0.02),
         (WALL, "reversible:v2/mr6", SPIN, 0.02),
-    ],
-)
+    ], 4),
+)  # fmt: skip
 def test_steps_back_undo_steps(system, name, start, step):
     defect, late, t, moved = there_and_back(system, name, start, step, 300)
     assert t > 1.4 * 300 * step or system is WALL
@@ -165,7 +166,7 @@ def test_steps_follow_the_loads():
     assert density.max() < 1.02 * density.min()
 
 
-@each("name", ["reversible:v2", "reversible:s6_10/mr6", "reversible:euler:gauss4:ZYX:middle"])
+@each("name", some(["reversible:v2", "reversible:euler:gauss4:ZYX:middle", "reversible:s6_10/mr6"], 2))
 def test_what_a_method_keeps_it_keeps_with_reversible_steps(name):
     top = ph.heavy_top((1.0, 1.0, 0.4), (0.0, 0.0, 1.0), 3.0)
     start = {"attitude": ph.rotation.exp_quaternion((1.2, 0.0, 0.0)), "angular_velocity": (0.3, 0.2, 4.0)}
