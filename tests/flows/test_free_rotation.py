@@ -1,6 +1,7 @@
 """The exact free rotation: its oracle, its accuracy over stress draws, and what must hold for every body and time."""
 
 import time
+from fractions import Fraction
 from math import inf, nan, sqrt
 
 import mpmath as mp
@@ -127,6 +128,18 @@ def test_degenerate_bodies_and_momenta(I):
         m1, q = turned(I, m, h)
         assert max(differences(exact_motion(I, m, h), m1, q)) < 3e-15
         assert draws.change_of_spatial(m, m1, q) < 1e-15
+
+
+@each(("a", "b"), [(1, 3), (5, 2), (7, 1)])
+def test_coefficients_of_the_series_are_those_of_its_equation(a, b):
+    """sigma'' = 2 a b sigma^3 - (a + b) sigma; the last ones are below round-off where they are used."""
+    s = [Fraction(0), Fraction(1)]
+    for n in range(18):
+        squares = [sum(s[i] * s[k - i] for i in range(k + 1)) for k in range(n + 1)]
+        cube = sum(squares[k] * s[n - k] for k in range(n + 1))
+        s.append((2 * a * b * cube - (a + b) * s[n]) / ((n + 1) * (n + 2)))
+    found = free_rotation.series(float(a), float(b))
+    assert found == pytest.approx([float(x) for x in s[3::2]], rel=1e-14)
 
 
 @each("longest", [free_rotation.SHORT, free_rotation.PANEL])
