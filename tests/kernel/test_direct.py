@@ -243,6 +243,21 @@ def test_memory_is_read_and_written_as_in_numpy():
     assert arrays[3] == pytest.approx([1.0 + 4 + 0 + 1, 4.0 / 3 + 25 + 9 + 16, 5.0 / 3, 2.0 - 2.0])
 
 
+def rows_behind(b, k, out):
+    tail, none = b[k:], b[9:]
+    for i in range(tail.shape[0]):
+        out[i] = tail[i, 2] + 10.0 * tail[i][0]
+    out[-1] = tail[-1:].size + none.shape[0] + 100.0 * tail.shape[1]
+
+
+def test_rows_of_an_array_from_one_on_are_an_array():
+    compiled, out = by("direct", rows_behind, types.void(A2, i8, A1)), np.zeros(4)
+    compiled(np.arange(12.0).reshape(4, 3), 1, out)
+    assert out.tolist() == [35.0, 68.0, 101.0, 303.0]
+    compiled(np.arange(12.0).reshape(4, 3), -1, out)
+    assert out.tolist() == [101.0, 68.0, 101.0, 303.0]
+
+
 # ------------------------------------------------------------------ checked indices
 def entry(numbers, k):
     pair = (numbers[k], numbers[k - 1])
@@ -513,12 +528,12 @@ for name in {methods}:
 FEW = """
 import json
 import polhode as ph
-from polhode.kernel import direct
+from polhode.kernel import direct, many
 
 direct.Compiler.leaves = False
 top = ph.heavy_top((1.0, 1.2, 2.0), (0.1, 0.0, 1.0), weight=3.0)
-for method in ("v2", "mkrk:rk4"):
-    ds = ph.integrate(top, method, step=0.1, steps=4, angular_velocity=(0.3, -0.2, 1.1))
+ds = ph.integrate(top, "mkrk:rk4", step=0.1, steps=4, angular_velocity=(0.3, -0.2, 1.1))
+many.members_loop(), many.adaptive_members_loop()
 orbit = ph.integrate(ph.orbit(1.0), step=0.1, steps=4, position=(1.0, 0.2, -0.1), velocity=(0.1, 0.9, 0.3))
 print(json.dumps([ds.sizes["time"], orbit.sizes["time"]]))
 """

@@ -185,8 +185,8 @@ class ThreadsEngine:
         assert block.samples is not None
         self.members_loop(
             self.loop, first, last, run.asked.max_steps, own.prepared.estimate + 1, *run.limits, block.t0 + block.h,
-            block.samples, *common, *constants, self.begin, *memory.own, memory.addresses, memory.controller_state,
-            memory.kept, memory.event_addresses, self.nothing, block.sizes, *out,
+            block.samples, np.empty(block.samples.size), *common, *constants, self.begin, *memory.own, memory.addresses,
+            memory.controller_state, memory.kept, memory.event_addresses, self.nothing, block.sizes, *out,
         )  # fmt: skip
 
 

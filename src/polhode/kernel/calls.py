@@ -252,7 +252,7 @@ class Calls(Arithmetic):
             if not all(x is None or isinstance(x, Known) for x in ends):
                 raise Unsupported("a variable slice of a tuple")
             return Tup(owner.parts[slice(*(None if x is None else x.it for x in ends))])  # type: ignore[union-attr]
-        if not isinstance(owner, View) or len(owner.lengths) != 1 or ends[2] is not None:
+        if not isinstance(owner, View) or ends[2] is not None:
             raise Unsupported("a slice of something else")
         builder, n, zero = self.builder, owner.lengths[0], Constant(I, 0)
         found = []
@@ -262,7 +262,8 @@ class Calls(Arithmetic):
             found.append(builder.select(builder.icmp_signed(">", k, n), n, k))
         length = builder.sub(found[1], found[0])
         length = builder.select(builder.icmp_signed("<", length, zero), zero, length)
-        return View(owner.dtype, builder.gep(owner.data, [found[0]]), [length])
+        at = functools.reduce(builder.mul, owner.lengths[1:], found[0])
+        return View(owner.dtype, builder.gep(owner.data, [at]), [length, *owner.lengths[1:]])
 
     # -------------------------------------------------------------- calls
     def is_known(self, e: ast.expr, thing: object) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import numpy as np
 from numba import f8, i8, types
 
 from polhode.kernel import jit, layout as L
@@ -61,7 +60,6 @@ def march_members(
     ``engines.Block``."""
     march = march_at(loop)
     count = parameters.shape[1]
-    width = y.size
     behind = begin // every
     for k in range(first, last):
         if begin == 0:
@@ -69,7 +67,7 @@ def march_members(
                 k, states, bodies, frames, parameters, count, told, y, of_bodies, of_frames, own, stage_state, load,
                 step_info,
             )  # fmt: skip
-            for j in range(width):
+            for j in range(y.size):
                 rows[k, 0, j] = y[j]
             iterations[k, 0] = 0
             done[k] = 0
@@ -86,8 +84,8 @@ def march_members(
                 step_info[L.LOADED] = 0.0
         if status[k] == L.OK:
             status[k] = march(
-                L.MARCHING, begin, n, every, t0, h, limit, N, B, y, addresses, rows[k, 1 + behind :],
-                iterations[k, 1 + behind :], no_events, nothing, nothing,
+                L.MARCHING, begin, n, every, t0, h, limit, N, B, y, addresses, rows[k][1 + behind :],
+                iterations[k][1 + behind :], no_events, nothing, nothing,
             )  # fmt: skip
             done[k] += int(step_info[L.STEPS_DONE])
         if status[k] == L.OK and begin + n == steps and steps % every != 0:
@@ -99,7 +97,7 @@ def march_members(
                     L.PRESENTING, 0, 0, 1, t0 + steps * h, h, limit, N, B, y, addresses, rows[k], iterations[k],
                     no_events, nothing, nothing,
                 )  # fmt: skip
-            for j in range(width):
+            for j in range(y.size):
                 rows[k, end, j] = y[j]
             if status[k] == L.OK:
                 status[k] = march(
@@ -109,16 +107,15 @@ def march_members(
 
 
 def adapt_members(
-    loop, first, last, attempts, q, longest, shortest, end, samples, limit, N, B, states, bodies, frames, parameters,
-    told, begun, y, of_bodies, of_frames, own, stage_state, load, step_info, addresses, controller_state, kept,
-    no_events, nothing, sizes, rows, iterations, status, done,
+    loop, first, last, attempts, q, longest, shortest, end, samples, times, limit, N, B, states, bodies, frames,
+    parameters, told, begun, y, of_bodies, of_frames, own, stage_state, load, step_info, addresses, controller_state,
+    kept, no_events, nothing, sizes, rows, iterations, status, done,
 ):  # fmt: skip
     """Take members ``first`` to ``last - 1`` to ``end`` by steps of chosen size.
 
     ``begun`` is ``controller_state`` before the first step; others as of ``march_adaptive`` and ``march_members``."""
     adaptive = adaptive_at(loop)
     count = parameters.shape[1]
-    times = np.empty(samples.size)
     for k in range(first, last):
         set_up(
             k, states, bodies, frames, parameters, count, told, y, of_bodies, of_frames, own, stage_state, load,
@@ -153,7 +150,7 @@ def members_loop():
 
 
 MEMBERS_ADAPTIVE = types.void(
-    I1, i8, i8, i8, i8, f8, f8, f8, A1, f8, i8, i8, A2, A2, A2, A2,
+    I1, i8, i8, i8, i8, f8, f8, f8, A1, A1, f8, i8, i8, A2, A2, A2, A2,
     A1, A1, A1, A1, A1, A1, A1, A1, A1, I1, A1, A1,
     I1, A1, A2, f8[:, :, ::1], i8[:, ::1], I1, I1,
 )  # fmt: skip
