@@ -264,7 +264,7 @@ ptxas = next(
 )
 FULL = pytest.mark.full
 WITHOUT_SPILLS = [("top", "v2/mr"), ("top", "rkn6_14a/mr6"), ("orbit", "rkn6_14a"), ("user", "v2/mr")]
-SPILLS = [pytest.param(*one, marks=FULL if one == ("top", "rkn6_14a/mr6") else ()) for one in WITHOUT_SPILLS]
+SPILLS = [pytest.param(*one, marks=() if one[1] == "v2/mr" else FULL) for one in WITHOUT_SPILLS]
 
 
 @pytest.mark.parametrize(("name", "chosen"), [

@@ -177,7 +177,7 @@ def test_steps_of_one_factory_are_not_confused():
 
 
 @pytest.mark.filterwarnings("ignore::polhode.errors.EnergyWarning")  # no steps of a motion
-@pytest.mark.parametrize(("function", "factor"), [("sin", 2.0), ("cos", 2.0)])
+@pytest.mark.parametrize(("function", "factor"), [("sin", 2.0), pytest.param("cos", 2.0, marks=pytest.mark.full)])
 def test_a_step_without_a_file(function, factor):
     names = {"sin": sin, "cos": cos, "factor": factor}
     exec(f"def step(t, h, p):\n    p.y[10] = factor * {function}(p.y[10])\n    return 0", names)
