@@ -83,6 +83,12 @@ def tabulated(t, position, parameters):
     return parameters[0] * np.interp(position[2], HEIGHTS, DEPTHS)
 
 
+def compared(t, position, parameters):
+    """What no program is: it compares with no number."""
+    nothing = float("nan")
+    return 0.0 if nothing < position[2] else parameters[0] * position[2] * position[2]
+
+
 def boom(t, position, q, parameters):
     """A field of the place that acts on a magnet fixed to the body."""
     axis = rotation.rotate(q, (0.0, 0.0, 1.0))
@@ -105,6 +111,7 @@ KINDS = {
     "gravity gradient": (body(tidal, 0.9), SPIN), "rotating dipole": (body(rotating_dipole, 0.7, 1.3), SPIN),
     "travelling wave": (particle(travelling_wave, 0.1, 2.0, 1.3), PLACE),
     "decides by the place": (particle(soft_floor, 0.3, 0.5), PLACE), "table": (particle(tabulated, 0.3), PLACE),
+    "no program": (particle(compared, 0.3), PLACE),
     "place, in an orbit": (lambda: ph.orbit(1.0, potential=yukawa, parameters=(0.1, 1.5)), PLACE),
     "place and attitude": (
         lambda: ph.spacecraft(TENSOR, 1.0, 2.0, gravity_gradient=False, potential=boom, parameters=(0.1, 1.3)),
@@ -114,24 +121,28 @@ KINDS = {
 CHANGING = {"rotating dipole", "travelling wave", "place and attitude"}
 
 
-PARTS = {"power law", "Yukawa", "double well", "dipole", "travelling wave"}
-"""Whose operations others have too."""
+PARTS = {"power law", "Yukawa", "double well", "dipole", "travelling wave", "table"}
+"""Whose operations others have too, and one that takes numba long."""
+UNTRACED = {"table": "np.interp", "no program": "cannot be traced"}
+"""Those that are called as they are, and what is told."""
 
 
 @each("kind", [pytest.param(kind, marks=pytest.mark.full) if kind in PARTS else kind for kind in KINDS])
 def test_a_potential_is_enough(kind):
     """Loads to all digits, so that energies drift by round-off; commutator loads, works and a program of the motion."""
     make, start = KINDS[kind]
-    told = pytest.warns(ph.errors.SlowFunctionWarning, match="np.interp") if kind == "table" else nullcontext()
+    slow, told = kind in UNTRACED, nullcontext()
+    if slow:
+        told = pytest.warns(ph.errors.SlowFunctionWarning, match=UNTRACED[kind])
     with told:
         system = make()
-        assert system.dynamics.traced == (kind != "table")
-        assert ("commutator" in system.provides) == (kind != "table")
+        assert system.dynamics.traced == (not slow)
+        assert ("commutator" in system.provides) == (not slow)
         assert [one.label for one in system.auxiliary] == ["potential"] * (kind in CHANGING)
         ph.checks.check_system(system, states=2, **start).raise_for_failure()
         ds = ph.integrate(system, "mkrk:gauss8", step=0.02, t_end=1.0, every=10, **start)
-    assert float(abs(ds.energy_error).max()) < (1e-12 if kind != "table" else 1e-9)
-    assert ("loads_note" in ds.attrs) == (kind == "table")
+    assert float(abs(ds.energy_error).max()) < (1e-9 if slow else 1e-12)
+    assert ("loads_note" in ds.attrs) == slow
     assert ("energy" in system.conserves) == (kind not in CHANGING) and system.balanced
 
 

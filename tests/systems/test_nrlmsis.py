@@ -102,15 +102,18 @@ def test_drag_in_it():
     """Against the same by a function of the user's; orbits and plates take it, and the epoch of the run is its."""
     start = {"position": (6678e3, 0.0, 0.0), "velocity": (0.0, 5000.0, 5870.0)}
     drag = ph.forces.drag(coefficient=0.02, air=air())
-    ds = ph.integrate(ph.orbit(MU, forces=[drag]), "mkrk:cv8", step=30.0, t_end=5400.0, **start)
+    ds = ph.integrate(ph.orbit(MU, forces=[drag]), "mkrk:cv8", step=90.0, t_end=5400.0, **start)
     assert ds.attrs["epoch"].startswith("2026-06-21T05:30:00")
 
     def own(t, position, velocity, parameters):
         u = velocity - np.cross((0.0, 0.0, 7.2921150e-5), position)
-        return -0.01 * air().density(t, position) * np.sqrt(u @ u) * u
+        try:
+            return -0.01 * air().density(t, position) * np.sqrt(u @ u) * u
+        except ZeroDivisionError:
+            return 0.0 * u
 
     with pytest.warns(match="could not be compiled"):
-        other = ph.integrate(ph.orbit(MU, force=own), "mkrk:cv8", step=30.0, t_end=5400.0, **start)
+        other = ph.integrate(ph.orbit(MU, force=own), "mkrk:cv8", step=90.0, t_end=5400.0, **start)
     assert_allclose(ds.position[-1], other.position[-1], rtol=0, atol=1e-6)
     assert float(ds.work[-1].sum()) < -500.0
     craft = ph.spacecraft((1, 2, 3), MU, 50.0, gravity_gradient=False, atmosphere={"air": air()},

@@ -48,7 +48,7 @@ def test_harmonics_are_those_of_an_orbit(how):
 def test_derivatives_of_harmonics_are_those_of_an_orbit():
     run = {"step": 5.0, "steps": 20, **LOW}
     ends = []
-    for one in (craft(ph.loads.harmonics("egm2008", degree=8)),
+    for one in (ph.system(ph.body("a", 120.0), ph.loads.central(MU), ph.loads.harmonics("egm2008", degree=8)),
                 ph.orbit(MU, mass=120.0, forces=[ph.forces.gravity_field("egm2008", degree=8)])):  # fmt: skip
         found = ph.integrate(one, "mkrk:rk4", tangent=True, **run).state_transition
         ends.append(found[-1, :6, :6].values)
