@@ -96,11 +96,11 @@ def a_tensor():
     body = ph.free_body([[2, 0.1, -0.2], [0.1, 3, 0.2], [-0.2, 0.2, 4]])
     ds = ph.integrate(body, "exact", step=0.2, t_end=3, angular_velocity=SPIN)
     data = {"gyro": (ds.time, ds.angular_velocity, 1e-2), "attitude": (ds.time, ds.attitude, 1e-2)}
-    free = ["inertia", "attitude", "angular_velocity"]
+    free = ["inertia", "angular_velocity"]
     return problem_of(body, data, free, "exact", 3.0, prior={"inertia": 1.0}, angular_velocity=(0.21, 0.98, 0.1))
 
 
-@each("make", some([all_kinds_of_a_body, all_kinds_of_an_orbit, a_tensor], 1))
+@each("make", some([all_kinds_of_a_body, all_kinds_of_an_orbit, a_tensor], 2))
 def test_jacobian_is_that_of_the_residuals(make):
     problem = make()
     x = problem.start + 0.01 * np.sin(np.arange(len(problem.start)))
