@@ -18,6 +18,7 @@ import polhode as ph
 from cover import some
 from each import each
 from polhode import cli
+from polhode.cli.run import InterruptHandler
 from polhode.methods import FLOW_NAMES, method
 from polhode.references import bibtex, cite, entries
 
@@ -175,6 +176,21 @@ def test_ctrl_c_keeps_what_was_computed(tmp_path, presses):
     on = shlex.split(said.partition("; go on with: ")[2])
     assert on == ["polhode", "run", "long.toml", "--step", "0.002", "--from", "long.nc", "-o", "long-rest.nc"]
     assert "interrupted" in ds.attrs["incomplete"]
+
+
+def test_ctrl_c_beside_the_run_is_noted_once():
+    """Before the first step it raises; while the rows are saved it does at the second time."""
+    with pytest.raises(KeyboardInterrupt):
+        InterruptHandler().press()
+    handler = InterruptHandler()
+    handler.begun = True
+    try:
+        handler.press()
+    except KeyboardInterrupt:
+        pytest.fail("it raised at the first time")
+    assert handler.pressed
+    with pytest.raises(KeyboardInterrupt):
+        handler.press()
 
 
 def test_going_on_after_an_interruption(polhode, tmp_path):
