@@ -388,6 +388,7 @@ def test_pictures_come_from_the_public_functions(craft, pair, members, monkeypat
             getattr(members.polhode, draw)()
 
 
+@pytest.mark.full
 def test_pictures_are_drawn(craft, members, tmp_path):
     assert craft.polhode.plot().get_axes()
     assert 'id="polhode-scene"' in craft.polhode.view(frames=20).html()
