@@ -53,7 +53,7 @@ for text in (*extra, *METHODS):
 found = []
 warnings.simplefilter("ignore")
 for chosen, (name, (system, start)) in itertools.product(rows, SYSTEMS.items()):
-    pace = {"steps": ph.Tolerance(1e-3), "t_end": 0.02} if chosen.method.tolerances else {"step": 0.01, "steps": 2}
+    pace = {"steps": ph.Tolerance(1e-3), "t_end": 0.01} if chosen.method.tolerances else {"step": 0.01, "steps": 1}
     try:
         ph.integrate(system, chosen.label, **pace, **start)
         said = ["", ""]
@@ -78,7 +78,7 @@ REASONS = {
 
 @pytest.fixture(scope="module")
 def walk():
-    """What two steps of a method of every kind over every kind of system come to, in plain Python."""
+    """What one step of a method of every kind over every kind of system come to, in plain Python."""
     surroundings = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run([sys.executable, "-c", WALK], env=surroundings, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
