@@ -116,6 +116,6 @@ class few_gigabytes:
 
 EXPENSIVE = {
     "integrate", "rerun", "resume", "compare", "checks.check_method", "checks.check_system", "plots.dashboard",
-    "plots.figure", "surroundings.nrlmsis_air",
+    "plots.figure", "surroundings.nrlmsis_air", "chaos.gali", "chaos.sali", "chaos.fli", "chaos.lyapunov",
 }  # fmt: skip
-"""Runs, which compile, and air that is: in the long form."""
+"""Runs, which compile, air that is, and indicators of chaos but for the one that asks as all do: in the long form."""
