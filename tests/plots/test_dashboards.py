@@ -100,7 +100,7 @@ def test_texts_of_water_are_apart_and_inside(water):
 
 
 @each(("name", "size"), some([
-    *product(["gravity-gradient-satellite", "leo-decay", "outer-planets", "fast-top", "detumble"], ["page", "column"])
+    *product(["outer-planets", "gravity-gradient-satellite", "leo-decay", "fast-top", "detumble"], ["page", "column"])
 ], 2))  # fmt: skip
 def test_texts_of_figures_for_papers_are_apart_and_inside(name, size):
     ds = example(name)
