@@ -298,6 +298,8 @@ def test_method_with_a_sequence_and_a_branch(read):
 def test_changes_by_the_caller(read):
     scenario = read('problem = "krysl_slow_top"\nmethod = "imid"', method="trapm", step=0.025)
     assert (scenario.method, scenario.arguments["step"]) == ("trapm", 0.025)
+    with pytest.raises(InvalidInput, match="method: a method is named by a string"):
+        read('problem = "krysl_slow_top"', method={"tableau": "gauss4"})
     assert scenario.changes == {"method": "trapm", "step": 0.025}
     with pytest.raises(InvalidInput, match="the nearest step that fits"):
         read('problem = "krysl_slow_top"', step=0.03)

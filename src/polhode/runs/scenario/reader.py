@@ -525,7 +525,7 @@ class _Reader:
         if isinstance(chosen, dict):
             for key in options:
                 self.wrong((key,), "the method has a table; write this key there, under [method]")
-            options, chosen = {key: one for key, one in chosen.items() if key != "name"}, chosen["name"]
+            options, chosen = {key: one for key, one in chosen.items() if key != "name"}, chosen.get("name")
             at = ("method",)
         wrong = len(self.problems)
         try:
