@@ -109,3 +109,16 @@ def test_a_word_that_check_system_does_not_know_is_a_sentence():
         ph.checks.check_system(body, foo=1)
     with pytest.raises(ph.errors.InvalidInput, match="did you mean 'angular_velocity'"):
         ph.checks.check_system(body, angular_velocty=(0, 0, 1))
+
+
+@each("kind", ["heavy_top", "rigid_body", "free_body"])
+def test_a_rod_is_checked_without_momentum_about_its_axis(kind):
+    """It does not turn about its axis, about which its moment of inertia is zero; a top keeps that momentum, zero."""
+    rod = (1.0, 1.0, 0.0)
+    made = {
+        "heavy_top": lambda: ph.heavy_top(rod, (0.0, 0.0, 1.0), weight=1.0),
+        "rigid_body": lambda: ph.rigid_body(rod, potential=lambda t, q, p: 1.0 - 2.0 * (q[1] ** 2 + q[2] ** 2)),
+        "free_body": lambda: ph.free_body(rod),
+    }[kind]()
+    told = checks.check_system(made)
+    assert told.passed and len(told.lines) > 6, told

@@ -140,10 +140,8 @@ def _conservation_lines(system: System, states: Sequence[Any], span: float | Non
 
 
 def _states_near(system: System, count: int, rng: np.random.Generator, start: Mapping[str, Any]) -> list[Any]:
-    """Random states near the given one: attitudes within 0.5 rad, vectors and what loads read within 20 percent, or of
-    size one if zero."""
-    base = start_state(system, **start)
-    found = []
+    """Random states near a given one: attitudes within 0.5 rad, others within 20 percent, or of size one if zero."""
+    base, found = start_state(system, **start), list[Any]()
     for _ in range(count):
         y = base.copy()
         for i, kind in system.blocks.reshape(-1, 2):
@@ -153,13 +151,14 @@ def _states_near(system: System, count: int, rng: np.random.Generator, start: Ma
                 rotation_vector *= 0.5 * rng.uniform() / np.linalg.norm(rotation_vector)
                 q = slice(a + L.ATTITUDE, a + L.ANGULAR)
                 y[q] = rotation.multiply(y[q], rotation.exp_quaternion(rotation_vector))
-                vectors = [(slice(a + L.ANGULAR, a + L.BODY), float(np.mean(system.moments[i])))]
+                turns = np.isfinite(system.moments[i]) & (system.moments[i] > 0.0)
+                vectors = [(slice(a + L.ANGULAR, a + L.BODY), turns * float(np.mean(system.moments[i][turns])))]
             else:
-                vectors = [(slice(a + L.POSITION, a + L.MOMENTUM), 1.0)]
-                vectors += [(slice(a + L.MOMENTUM, a + L.ATTITUDE), float(system.mass[i]))]
-            for vector, unit in vectors:
+                vectors = [(slice(a + L.POSITION, a + L.MOMENTUM), np.ones(3)),
+                           (slice(a + L.MOMENTUM, a + L.ATTITUDE), np.full(3, system.mass[i]))]  # fmt: skip
+            for vector, units in vectors:
                 size = float(np.linalg.norm(base[vector]))
-                y[vector] += rng.uniform(-1.0, 1.0, 3) * (0.2 * size if size > 0.0 else unit)
+                y[vector] += rng.uniform(-1.0, 1.0, 3) * (0.2 * size * (units > 0.0) if size > 0.0 else units)
         own = system.auxiliary_at_start(y)
         for k in range(system.read_from, len(own)):
             own[k] += rng.uniform(-1.0, 1.0) * (0.2 * abs(own[k]) if own[k] else 1.0)

@@ -257,9 +257,9 @@ def conservation_drifts(
     """Drift of each quantity a system declares, along a run of high order whose step is halved until it converges.
 
     Relative to the size of the quantity's parts: angular momentum, momentum, and of the energy what there is of it to
-    exchange (``trajectory.energies``), as far as the change is more than rounding of the energy itself. The span
-    is, unless given, the time in which the fastest body turns by two radians, and at most 2; or a shorter one, in which
-    the loads meet no kink. Empty where 4096 steps are not enough.
+    exchange (``trajectory.energies``), as far as the change is more than rounding of the energy, or of the momentum of
+    which a component is kept. The span is, unless given, the time in which the fastest body turns by two radians, and
+    at most 2; or a shorter one, in which the loads meet no kink. Empty where 4096 steps are not enough.
     """
     rates = np.linalg.norm(velocities(system, y)[1], axis=1)
     spans = [2.0 / max(1.0, float(rates.max())) / SHORTER**k for k in range(SHORTENED)] if span is None else [span]
@@ -279,16 +279,16 @@ def _drifts(system: System, t: float, span: float, states: Array) -> dict[str, f
     """Drift of each quantity along a run; see ``conservation_drifts``."""
     n = len(states) - 1
     times = t + span / n * np.arange(n + 1, dtype=float)
-    potential = system.compiled_potential(t, states[0])
-    ds = dataset(system, Rows(times, states, np.zeros(n + 1, dtype=np.int64)), potential, {})
+    rows = Rows(times, states, np.zeros(n + 1, dtype=np.int64))
+    ds = dataset(system, rows, system.compiled_potential(t, states[0]), {})
     found: dict[str, float] = {}
     for name in system.conserves:
-        values = np.asarray(ds[name].values)
-        if "body" in ds[name].dims:
-            values = values.sum(axis=1)
+        values = ds[name].values.sum(axis=1) if "body" in ds[name].dims else ds[name].values
         size, change = np.abs(values).max(), np.abs(values - values[0]).max()
+        if name in ("energy", "axial_angular_momentum"):
+            whole = size if name == "energy" else np.abs(ds.angular_momentum.values).max()
+            change = max(0.0, change - 16.0 * np.finfo(float).eps * whole)
         if name == "energy":
-            change = max(0.0, change - 16.0 * np.finfo(float).eps * size)
             size = ds.kinetic_energy.values.max()
             if "potential_energy" in ds:
                 size += np.abs(ds.potential_energy.values - ds.potential_energy.values[0]).max()

@@ -57,12 +57,11 @@ def bodies_of(inertia: ArrayLike, physical: bool) -> tuple[Array, Array]:
     given = array(inertia, "inertia", "kg * m**2")
     if given.shape[-1:] != (3,):
         raise InvalidInput(f"inertia has shape {given.shape}; its last axis must have length 3")
-    width = 2 if given.shape[-2:] == (3, 3) else 1
-    leading = given.shape[:-width]
-    whose = lambda k: f"inertia[{','.join(map(str, np.unravel_index(k, leading)))}]" if leading else "inertia"  # noqa: E731
-    moments, frames = of_many(given.reshape(-1, *given.shape[-width:]), physical, whose)
+    leading = given.shape[: -2 if given.shape[-2:] == (3, 3) else -1]
+    at: Any = lambda k: "inertia" + f"[{','.join(map(str, np.unravel_index(k, leading)))}]" * bool(leading)  # noqa: E731
+    moments, frames = of_many(given.reshape(-1, *given.shape[len(leading) :]), physical, at)
     for k in np.flatnonzero(_too_far_apart(moments)):
-        raise InvalidInput(f"{whose(k)} has moments more than {FARTHEST:g} times as large as others; check their "
+        raise InvalidInput(f"{at(k)} has moments more than {FARTHEST:g} times as large as others; check their "
                            "units, or give 0 for that of a rod about its axis")  # fmt: skip
     return moments.reshape(*leading, 3), frames.reshape(*leading, 4)
 
