@@ -265,7 +265,7 @@ def test_kernels_share_what_is_an_object_of_its_own(forked, tmp_path):
     (tmp_path / "sharing.py").write_text(SHARING)
 
     def ask():
-        return forked("import sharing", PYTHONPATH=f"{tmp_path}{os.pathsep}{os.environ['PYTHONPATH']}",
+        return forked("import sharing", PYTHONPATH=f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
                       POLHODE_CACHE_DIR=str(tmp_path / "kernels"))  # fmt: skip
 
     assert free_rotation.increment in tangent_rules.APART

@@ -247,7 +247,7 @@ from polhode.runs import stepping
 stepping.SLICE_SECONDS = 0.002
 ph.integrate(ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0), {method!r}, step=1e-4,
              steps={steps}, every=10, attitude=(0.8, 0.6, 0, 0), angular_velocity=(0.3, -0.2, 4),
-             store=ph.Store({path!r}, 0.05), progress=lambda progress: time.sleep(0.05))
+             store=ph.Store({path!r}, 0.05), progress=lambda progress: time.sleep({sleep}))
 """
 
 
@@ -264,7 +264,8 @@ def test_killed_twice(tmp_path, path, monkeypatch, method):
     """SIGKILL at any moment, also while chunks are written, once while its rows are followed, once while it goes on."""
     steps = 150_000
     monkeypatch.setattr(status_module, "LOOK_SECONDS", 0.02)
-    code = LONG.format(method=method, steps=steps, path=os.fspath(path))
+    pytest.importorskip("zarr")  # which takes a second to be loaded, in which rows would be written
+    code = LONG.format(method=method, steps=steps, path=os.fspath(path), sleep=0.5)
     on = f"import time, polhode as ph\nfrom polhode.runs import stepping\nstepping.SLICE_SECONDS = 0.002\n" \
          f"ph.resume(ph.Store({os.fspath(path)!r}, 0.05), progress=lambda progress: time.sleep(0.05))"  # fmt: skip
     before, kills = 0, 0

@@ -17,7 +17,7 @@ import xarray as xr
 import polhode as ph
 from cover import some
 from polhode import durable, events, forces
-from polhode.runs import rows, store, streamed
+from polhode.runs import rows, stepping, store, streamed
 from polhode.trajectory import growing
 
 START = {"attitude": (0.8, 0.6, 0.0, 0.0), "angular_velocity": (0.3, -0.2, 4.0)}
@@ -117,7 +117,8 @@ def test_a_run_too_long_for_the_memory_needs_a_store(path, monkeypatch, small):
     assert ph.integrate(top(), "trapm", **more, store=path).sizes["time"] == 301
 
 
-def test_ctrl_c_in_a_long_run(path, small):
+def test_ctrl_c_in_a_long_run(path, small, monkeypatch):
+    monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0)  # so that it is told after every slice
     whole = ph.integrate(top(), "trapm", step=0.01, steps=200, **START)
 
     def interrupt(progress):
