@@ -267,7 +267,7 @@ def test_killed_twice(tmp_path, path, monkeypatch, method):
     pytest.importorskip("zarr")  # which takes a second to be loaded, in which rows would be written
     code = LONG.format(method=method, steps=steps, path=os.fspath(path), sleep=0.5)
     on = f"import time, polhode as ph\nfrom polhode.runs import stepping\nstepping.SLICE_SECONDS = 0.002\n" \
-         f"ph.resume(ph.Store({os.fspath(path)!r}, 0.05), progress=lambda progress: time.sleep(0.05))"  # fmt: skip
+         f"ph.resume(ph.Store({os.fspath(path)!r}, 0.05), progress=lambda progress: time.sleep(0.5))"  # fmt: skip
     before, kills = 0, 0
     for turn, wait in enumerate((0.013, 0.037)):
         process = subprocess.Popen([sys.executable, "-c", on if turn else code], stderr=subprocess.DEVNULL)
