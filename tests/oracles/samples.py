@@ -4,9 +4,13 @@ from math import pi, sqrt
 
 import numpy as np
 from hypothesis import settings, strategies as st
-from hypothesis.internal.conjecture import providers
 
 from polhode.algebra import series
+
+try:
+    from hypothesis.internal.conjecture import providers
+except ImportError:  # earlier versions read no modules
+    providers = None
 
 SWITCH_ANGLE = sqrt(series.SWITCH)
 
