@@ -284,3 +284,14 @@ def test_memory_of_very_long_runs(tmp_path, rows):
         pytest.skip("not enough room on the disk")
     assert memory_of(tmp_path, rows)[0] < 300.0
     shutil.rmtree(tmp_path)
+
+
+def test_a_large_error_of_the_energy_is_told_of_a_long_run(path, small):
+    """Rows leave the memory on the way, the largest error and when it became large do not."""
+    crude = {"step": 0.02, "steps": 200} | START
+    told = []
+    for more in ({}, {"store": path}):
+        with pytest.warns(ph.errors.EnergyWarning) as caught:
+            ph.integrate(top(), "mkrk:forward_euler", **crude, **more)
+        told.append([str(one.message) for one in caught if one.category is ph.errors.EnergyWarning])
+    assert told[0] == told[1] and len(told[0]) == 1
