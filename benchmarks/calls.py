@@ -75,7 +75,7 @@ def cases(kind):
     prepared = ph.prepare(system, method, **how)
     prepared.run(start)
     ds = ph.integrate(system, method, **how, **start)
-    bench = prepared._idle[0].repeated
+    bench = prepared._idle[0][1]
     integrator = bench.integrator
     rows, counts = np.empty((10, integrator.y.size)), np.zeros(10, dtype=np.int64)
     begun = prepared.run(start).states[0].copy()

@@ -121,7 +121,7 @@ def test_members_have_the_bits_of_single_runs(system):
 
 @BOTH
 @each("method", some(["mkrk:rk4", "v2", "s6_10"], 1))
-@pytest.mark.usefixtures("few_at_once")
+@pytest.mark.usefixtures("columns_by_twos")
 def test_derivatives_are_those_of_the_sampled_run(system, method):
     run = {"method": method, "step": 0.05, "steps": 30}
     ds = ph.integrate(system, **run, **START, tangent=["parameters"])

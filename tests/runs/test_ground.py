@@ -127,7 +127,7 @@ def test_times_between_steps():
     np.testing.assert_array_equal(ds.time[:-1], times[times < float(ds.time[-1])])
 
 
-@pytest.mark.usefixtures("few_at_once")
+@pytest.mark.usefixtures("columns_by_twos")
 def test_runs_with_derivatives_go_on():
     words = {"step": 10.0, "t_end": 2000.0, "start": start(6000.0), "tangent": True}
     ds = ph.integrate(ph.orbit(EARTH.mu), "mkrk:cv8", **words)

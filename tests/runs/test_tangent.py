@@ -15,7 +15,7 @@ from polhode.errors import InvalidInput
 from polhode.runs.parameters import system_with
 from polhode.runs.tangent import columns, transition
 
-pytestmark = pytest.mark.usefixtures("few_at_once")
+pytestmark = pytest.mark.usefixtures("columns_by_twos")
 Q = np.array([0.9, 0.1, 0.3, 0.2]) / np.sqrt(0.95)
 START = {"attitude": Q, "angular_momentum": [0.3, 0.4, 2.0]}
 TURN = Rotation.from_rotvec([0.3, 0.2, -0.5]).as_matrix()

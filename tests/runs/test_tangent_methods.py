@@ -20,7 +20,7 @@ from each_system import EVERY
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput
 
-pytestmark = pytest.mark.usefixtures("few_at_once")
+pytestmark = pytest.mark.usefixtures("columns_by_twos")
 WEIGHTS = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
 Q = np.array([0.9, 0.1, 0.3, 0.2]) / np.sqrt(0.95)
 BODY = {"attitude": Q, "angular_momentum": [0.3, 0.4, 2.0]}

@@ -17,7 +17,7 @@ from polhode.kernel import jit
 
 pytestmark = [
     pytest.mark.skipif(jit.disabled(), reason="derivatives need compiled kernels"),
-    pytest.mark.usefixtures("few_at_once"),
+    pytest.mark.usefixtures("columns_by_twos"),
 ]
 MOMENTS = np.array([30.0, 35.0, 40.0])
 FORCES, PLACES = [(1, 0, 0), (-1, 0, 0), (0, 1, 0)], [(0, -0.8, 0), (0, -0.8, 0), (0, 0, 0.6)]

@@ -18,7 +18,7 @@ from each import each
 from polhode.errors import InvalidInput
 from tangent_systems import coordinates, distance, run
 
-pytestmark = pytest.mark.usefixtures("few_at_once")
+pytestmark = pytest.mark.usefixtures("columns_by_twos")
 CASES = tangent_cases.read()
 SHORT = (
     "free_separatrix-v2", "top-rkn6_14a", "top-dmv6", "j2-taylor14", "craft-v2", "nearly_top-v2", "damped-s4_6",

@@ -94,7 +94,7 @@ def test_a_start_with_other_sizes_is_refused():
         ph.integrate(tank(), "v2", step=0.1, t_end=1.0, start=half)
 
 
-def test_they_have_rows_and_columns_in_the_transition(by_fours):
+def test_they_have_rows_and_columns_in_the_transition(columns_by_fours):
     def final(rates):
         ds = ph.integrate(tank(), "mkrk:cv8", step=0.1, t_end=2.0, angular_velocity=rates)
         return np.concatenate([ds.angular_momentum[-1].values, ds["fluid"][-1].values, [float(ds.heat[-1])]])
@@ -234,7 +234,7 @@ def test_noise_depends_on_seed_and_sample_alone():
     assert (members.white[0].values == ds.white.values).all() and (members.white[1, 1:] != ds.white[1:]).all()
 
 
-def test_derivatives_take_noise_as_given(by_fours):
+def test_derivatives_take_noise_as_given(columns_by_fours):
     run = {"step": 0.1, "t_end": 5.0}
     ds = ph.integrate(noisy(), "mkrk:cv8", **run, angular_velocity=TUMBLE, tangent=True)
     for k in range(3):

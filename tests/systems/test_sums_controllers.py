@@ -339,7 +339,7 @@ def test_a_controller_measures_with_noise():
 
 
 # ------------------------------------------------------------------ kinds of runs
-def test_derivatives_are_those_of_differences(by_fours):
+def test_derivatives_are_those_of_differences(columns_by_fours):
     """Of a point that is followed."""
     two = pair_of(inertia=None)
     start = {"a": {name: BOTH["a"][name] for name in ("position", "velocity")}, "b": BOTH["b"]}

@@ -64,7 +64,7 @@ def of_tether_by(name):
 
 
 @pytest.mark.parametrize("method", some(["mkrk:cv8", "s6_10", "mkrk:gauss6", "rkn6_14a", "mkrk:dp8"], 1))
-def test_the_time_at_which_a_tether_breaks_moves_with_start_and_numbers(method, by_fours):
+def test_the_time_at_which_a_tether_breaks_moves_with_start_and_numbers(method, columns_by_fours):
     """Also by a number that is the first of four that are carried along: derivatives by the time of the break are of
     the motion alone."""
     words = {"t_end": sudden.END, **sudden.steps_of(method), **sudden.PAIR}
@@ -172,7 +172,7 @@ def released(way, place, level):
     return ph.system(ph.body("ball", 2.0), pull.until(ph.events.of(past, way=way, place=place).on("ball")))
 
 
-def test_what_is_met_where_a_step_ends_belongs_to_that_step(by_fours):
+def test_what_is_met_where_a_step_ends_belongs_to_that_step(columns_by_fours):
     """Derivatives of an inaccurate method are others by the step behind it."""
     ball = released((1.0, 0.0, 0.0), 0.5, 0.0)
 
@@ -188,7 +188,7 @@ def test_what_is_met_where_a_step_ends_belongs_to_that_step(by_fours):
     assert abs(behind - before) > 1e-2
 
 
-def test_what_has_no_derivative_there_is_said(by_fours):
+def test_what_has_no_derivative_there_is_said(columns_by_fours):
     ball = released((0.0, 0.0, 1.0), 0.0, -1.0)
     words = {"step": 0.1, "steps": 5, "position": (0, 0, 1e-300)}  # at rest where it begins to fall
     with pytest.raises(StepFailed, match="only touched"):

@@ -294,7 +294,7 @@ def test_members_differ_in_any_number_of_wheels(name):
             assert abs(together.spin.values[k] - one.spin.values).max() < 1e-14
 
 
-def test_derivatives_by_the_numbers_of_wheels(by_fours):
+def test_derivatives_by_the_numbers_of_wheels(columns_by_fours):
     """And by the angular velocities of bodies, relative to which wheels start."""
     pair, run = tethered(), {"step": 0.0025, "steps": 100, "every": 100, "start": PAIR}
 

@@ -134,7 +134,7 @@ class Streamed:
         if self.failed is not None and (error is None or isinstance(error, NotFinite)):
             error = self.failed
         if error is None and run.guard:
-            known = self.largest is not None and self.large_at is not None
-            warn_of_errors(run, (self.worst, self.largest, self.large_at) if known else None, times, states)  # type: ignore[arg-type]
+            large = None if self.largest is None or self.large_at is None else (self.worst, self.largest, self.large_at)
+            warn_of_errors(run, large, times, states)
         self.show(error, stopped, last=True)
         return concluded(run, opened(self.folder), error)

@@ -319,7 +319,6 @@ def assembled(
     for name, (index, kept) in indexed:
         indexes[name], lengths[name] = index, len(index.index)
         coords[name] = new(type(kept), kept.dims, kept._data, dict(kept.attrs))
-
     for into, given in ((made, variables), (coords, varied)):
         for name, (dims, values, told) in given.items():
             if tuple(dims) == (name,):  # labels
