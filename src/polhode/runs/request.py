@@ -309,8 +309,8 @@ def requested(system: object, method: str | Method | MethodSpec | None, given: M
         system = present_system(system)
     key = _key_of(method, given)
     if key is not None:
-        before, request = system.__dict__.get("_request", (None, None))
-        if before == key and _is_still(request.method, method or system.recommended):
+        before, request, row = system.__dict__.get("_request", (None, None, None))
+        if before == key and _is_still(request.method, row, method or system.recommended):
             begun = _state_of_one_body(request, system.alone, "central_gravity" in system.provides, given)
             if begun is not None:
                 return request.from_another(begun)
@@ -390,7 +390,7 @@ def requested(system: object, method: str | Method | MethodSpec | None, given: M
         parameters, wanted(given.get("tangent")), by_tolerance,
     )  # fmt: skip
     if key is not None:
-        system.__dict__["_request"] = key, made
+        system.__dict__["_request"] = key, made, _row_of(chosen)
     return made
 
 
@@ -425,9 +425,15 @@ def sequence_of(method: object) -> str | None:
     return method.options.get("sequence") if isinstance(method, MethodSpec) else None
 
 
-def _is_still(chosen: MethodSpec, method: str | Method | MethodSpec) -> bool:
+def _row_of(chosen: MethodSpec) -> Method | None:
+    """The row of a method, or the one it is a variant of (``name/flow``), as registered now."""
+    name = chosen.method.name
+    return dict.get(METHODS, name) or dict.get(METHODS, name.partition("/")[0])
+
+
+def _is_still(chosen: MethodSpec, row: Method | None, method: str | Method | MethodSpec) -> bool:
     """Whether a method is what its string means, which changes where another row gets its name."""
-    return dict.get(METHODS, chosen.method.name) is chosen.method or bool(find_method(method) == chosen)
+    return (row is not None and _row_of(chosen) is row) or bool(find_method(method) == chosen)
 
 
 COUNTED, SIZED = (int, type(None)), (float, int, type(None))

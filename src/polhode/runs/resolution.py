@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from math import acos, acosh, floor, inf, log10, pi, sin, sinh, sqrt
+from math import acos, acosh, floor, hypot, inf, log10, pi, sin, sinh, sqrt
 
 import numpy as np
 
@@ -83,9 +83,9 @@ def coarse_orbit(run: Run) -> str:
     The orbits are those about the centre alone. A passage through the periapsis within the span counts by the time in
     which the direction turns by one radian there, q^2 / |r x v|; one below the surface does not count.
     """
-    system, prepared, y, h = run.system, run.integrator.prepared, run.start, run.h
+    system, prepared, h = run.system, run.integrator.prepared, run.h
     if "mutual_gravity" in prepared.needs and system.N > 2 and run.total:
-        period = shortest_period(system, y)
+        period = shortest_period(system, run.start)
         if abs(h) > OF_A_PERIOD * period:
             return (
                 f"a step of {abs(h):g} is too long: the shortest orbit of a body about those before it has a period of "
@@ -101,12 +101,13 @@ def coarse_orbit(run: Run) -> str:
         return ""
     mu, step, span = float(system.parameters[0]), abs(h), abs(run.final - run.t0)
     surface = 0.0 if run.event_detection.ground is None else run.event_detection.ground.radius
-    body = y[: L.BODY * system.N].reshape(system.N, L.BODY)
+    body = run.start[: L.BODY * system.N].reshape(system.N, L.BODY)
     told = []
     for i in np.flatnonzero(np.isfinite(system.mass)):
-        r, v = body[i, L.POSITION : L.POSITION + 3], body[i, L.MOMENTUM : L.MOMENTUM + 3] / system.mass[i]
-        distance, energy = float(np.linalg.norm(r)), 0.5 * float(v @ v) - mu / float(np.linalg.norm(r))
-        spin = float(np.linalg.norm(np.cross(r, v)))
+        x, y, z = body[i, L.POSITION : L.POSITION + 3].tolist()
+        u, v, w = (body[i, L.MOMENTUM : L.MOMENTUM + 3] / system.mass[i]).tolist()
+        distance, energy = hypot(x, y, z), 0.5 * (u * u + v * v + w * w) - mu / hypot(x, y, z)
+        spin, along = hypot(y * w - z * v, z * u - x * w, x * v - y * u), x * u + y * v + z * w
         period = inf if energy >= 0.0 else pi * mu / (sqrt(2.0) * (-energy) ** 1.5)
         e = sqrt(max(0.0, 1.0 + 2.0 * energy * (spin / mu) ** 2))
         nearest = spin * spin / (mu * (1.0 + e))
@@ -114,7 +115,7 @@ def coarse_orbit(run: Run) -> str:
             told.append((period / 100.0, f"the orbit has a period of {period:.3g}"))
             continue
         there = nearest > 0.9 * distance  # a periapsis is not far, whatever is ahead
-        if nearest < surface or not (there or _until_periapsis(mu, distance, energy, e, float(r @ v) * h < 0) <= span):
+        if nearest < surface or not (there or _until_periapsis(mu, distance, energy, e, along * h < 0) <= span):
             continue
         passage = nearest * nearest / spin if spin > 0.0 else 0.0
         if step > passage:
