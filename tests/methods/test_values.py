@@ -3,12 +3,14 @@
 import json
 import pickle
 import sys
+from dataclasses import replace
 
 import pytest
 
 import polhode as ph
 from polhode.methods import METHODS, each_default, method, options_by_name
 
+TOP = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0)
 BODY = ph.free_body((1.0, 1.5, 2.0))
 SHORT = {"step": 0.05, "steps": 4, "angular_velocity": (0.3, -0.2, 1.1)}
 WRITTEN = [
@@ -47,6 +49,20 @@ def test_every_name_of_the_table_is_an_attribute_that_makes_values():
         with pytest.raises(AttributeError, match=f"polhode.methods has no '{wrong}'.*{told}"):
             getattr(ph.methods, wrong)
     assert not hasattr(ph.methods, "__wrapped__")
+
+
+@pytest.mark.parametrize("name", ["ours", "ours/mr"])
+def test_a_name_that_another_row_gets_is_another_method_in_the_next_call(name):
+    ends = []
+    try:
+        for row in ("v2", "yoshida4", "v2"):
+            METHODS["ours"] = replace(METHODS[row], name="ours")
+            for _ in range(2):
+                ends.append(ph.integrate(TOP, name, **SHORT).attitude.values[-1])
+    finally:
+        del METHODS["ours"]
+    assert (ends[0] == ends[1]).all() and (ends[2] == ends[3]).all() and (ends[0] == ends[4]).all()
+    assert (ends[0] != ends[2]).any()
 
 
 def test_values_differ_where_anything_differs():

@@ -122,18 +122,14 @@ class EventDetection:
 
     def watch(self, integrator: Integrator, t: float, y: Array) -> None:
         """Have the loops of an integrator look for the events, and take sides at the start."""
-        if self.ground is not None and not self.is_above(y):
+        r = y[L.POSITION : L.POSITION + 3]
+        if self.ground is not None and float(r @ r) < self.ground.radius**2:
             if not self.ground.assumed:
                 raise InvalidInput(f"the position at the start is below the surface of radius {self.ground.radius:g}")
             self.ground = None
         self._look(integrator, t, y, 0.0 if self.ground is None else self.ground.radius**2)
         self.begin(t, y)
         self.sides_at_start = self.sides.copy()
-
-    def is_above(self, y: Array) -> bool:
-        """Whether it still looks for the ground alone, and a state is above it."""
-        r = y[L.POSITION : L.POSITION + 3]
-        return self.ground is not None and float(r @ r) >= self.ground.radius**2
 
     def _look(self, integrator: Integrator, t: float, y: Array, ground: float) -> None:
         """Have the loops look for the events; for the ground at this distance squared, 0 for none."""

@@ -385,10 +385,8 @@ def _to_the_end(
             now = time.perf_counter()
             if run.judged and now - looked > BETWEEN_LOOKS:
                 looked = now
-                both = np.array([run.start, run.peek()])
-                energies, problem = None, None
-                if potential is not None:
-                    energies, problem = potential_energies(run, potential, np.array([run.t0, run.now]), both)
+                both, at = np.array([run.start, run.peek()]), np.array([run.t0, run.now])
+                energies, problem = (None, None) if potential is None else potential_energies(run, potential, at, both)
                 kinetic = run.system.kinetic_energies(both)
                 if problem is None and energy_balance(run.system, both, kinetic, energies).first[0] == 1:
                     raise blown_up(run, run.now, run.t0, run.done)

@@ -310,7 +310,7 @@ def requested(system: object, method: str | Method | MethodSpec | None, given: M
     key = _key_of(method, given)
     if key is not None:
         before, request, row = system.__dict__.get("_request", (None, None, None))
-        if before == key and _is_still(request.method, row, method or system.recommended):
+        if before == key and _present(method or system.recommended) == row:
             begun = _state_of_one_body(request, system.alone, "central_gravity" in system.provides, given)
             if begun is not None:
                 return request.from_another(begun)
@@ -390,7 +390,7 @@ def requested(system: object, method: str | Method | MethodSpec | None, given: M
         parameters, wanted(given.get("tangent")), by_tolerance,
     )  # fmt: skip
     if key is not None:
-        system.__dict__["_request"] = key, made, _row_of(chosen)
+        system.__dict__["_request"] = key, made, _present(method)
     return made
 
 
@@ -425,15 +425,10 @@ def sequence_of(method: object) -> str | None:
     return method.options.get("sequence") if isinstance(method, MethodSpec) else None
 
 
-def _row_of(chosen: MethodSpec) -> Method | None:
-    """The row of a method, or the one it is a variant of (``name/flow``), as registered now."""
-    name = chosen.method.name
-    return dict.get(METHODS, name) or dict.get(METHODS, name.partition("/")[0])
-
-
-def _is_still(chosen: MethodSpec, row: Method | None, method: str | Method | MethodSpec) -> bool:
-    """Whether a method is what its string means, which changes where another row gets its name."""
-    return (row is not None and _row_of(chosen) is row) or bool(find_method(method) == chosen)
+def _present(method: str | Method | MethodSpec) -> Method | MethodSpec:
+    """The row that a method string begins with, or what it means: both change where another row gets the name."""
+    head = method.partition(":")[0] if isinstance(method, str) else ""
+    return dict.get(METHODS, head.partition("/")[0]) or find_method(method)
 
 
 COUNTED, SIZED = (int, type(None)), (float, int, type(None))

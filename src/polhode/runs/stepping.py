@@ -97,7 +97,8 @@ class Run:
         self.request, self.start, self.done, self.seconds = request, request.state.copy(), 0, 0.0
         self.y[:] = self.start
         self.step_info[:], self.integrator.parameters[:] = self.at_start
-        if self.system.ground is not None and not self.event_detection.is_above(self.start):
+        ground, r = self.event_detection.ground, self.start[L.POSITION : L.POSITION + 3]
+        if self.system.ground is not None and (ground is None or r @ r < ground.radius**2):
             self.event_detection = EventDetection(request)
             self.event_detection.watch(self.integrator, self.t0, self.start)
 
