@@ -36,6 +36,7 @@ ROWS, SPEEDS = 4, 64
 """Most rows at which loads are looked at, and of which the speed is taken."""
 PARTS = (0.381966, 1.0)
 """Where in the step, beside its start: not a simple fraction, so that a load with the period of the step shows."""
+ALONG = np.array([0.0, *PARTS])
 HALVINGS = 20
 
 
@@ -223,15 +224,12 @@ def _told(run: Run, times: Array, rows: Array, speed: float, most_turn: float = 
     return out.tolist()
 
 
-def _straight(run: Run, times: Array, states: Array, at: Array, speed: float) -> float:
+def _straight(run: Run, times: Array, states: Array, at: Sequence[int], speed: float) -> float:
     """The largest such change where states within the step that begins at each of these rows, and ends at the next, lie
     on a straight line; infinite where that may tell nothing."""
-    parts, before, after = (0.0, *PARTS), states[at], states[at + 1]
-    rows = np.empty((len(at), len(parts), before.shape[1]))
-    for k, part in enumerate(parts):
-        rows[:, k] = before + part * (after - before)
+    before, after = states[at, None], states[[k + 1 for k in at], None]
     try:
-        changes = _told(run, np.add.outer(times[at], np.multiply(parts, run.h)), rows, speed, 1.0)
+        changes = _told(run, times[at, None] + ALONG * run.h, before + ALONG[:, None] * (after - before), speed, 1.0)
     except Exception:  # a function of the user's, beside the run
         return inf
     return max(changes) if all(change == change for change in changes) else inf
@@ -258,7 +256,7 @@ def coarse_loads(run: Run, times: Array, states: Array) -> str:
         each = type(run) is Run and asked.recording.every == 1 and asked.samples is None and not asked.events
         chosen = sorted({k * (n - 2) // max(1, many - 1) for k in range(many)})
         known = steady and each and not system.sampled
-        if known and _straight(run, times, states, np.array(chosen), speed) < SAFE * order:
+        if known and _straight(run, times, states, chosen, speed) < SAFE * order:
             return ""
         starts, changes = list[tuple[float, Array, float]](), list[float]()
         for k in chosen:

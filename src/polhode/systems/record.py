@@ -71,9 +71,8 @@ class Switch:
 FROZEN = ("arguments", "mass", "moments", "frames", "parameters", "box", "constants", "axis", "functions", "direct")
 """Attributes of ``System`` that are copied and made read-only."""
 
-
-KEPT = ("_bodies", "_blocks", "_compiled", "_sloping", "_dynamics", "_again", "_told", "alone", "without_thickness",
-        "for_kernels")  # fmt: skip
+KEPT = ("_bodies", "_blocks", "_of_potential", "_compiled", "_sloping", "_dynamics", "_again", "_told", "alone",
+        "without_thickness", "for_kernels")  # fmt: skip
 """What a system works out when it is asked."""
 
 DERIVED = frozenset({
@@ -305,7 +304,7 @@ class System:
         if stated_too:
             raise InvalidInput(f"{self.name} has a potential and no loads, but provides {stated_too[0]!r}, which loads "
                                "must honour; give the System its loads")  # fmt: skip
-        made = self._of_potential()
+        made = self._of_potential
         own = (AuxiliaryVariable("work", "potential", False),) if made.dynamics.rates else ()
         if self.auxiliary not in ((), own):
             raise InvalidInput(
@@ -316,11 +315,10 @@ class System:
         provides = frozenset(self.provides) | {"velocity_independent"}
         self.__dict__.update(loads=made.loads, auxiliary=own, provides=provides)
 
+    @cached_property
     def _of_potential(self) -> Derived:
-        changing = {switch.index for switch in self.switches} | {one.flag for one in self.watches if one.flag >= 0}
-        turns = tuple(tuple(map(isfinite, row)) for row in self.moments.tolist())
         moves = [*map(isfinite, self.mass.tolist())]
-        return from_potential(self.name, self.potential, moves, turns, self.parameters, frozenset(changing))  # type: ignore[arg-type]
+        return from_potential(self.name, self.potential, moves, self._turns, self.parameters, self._changing)  # type: ignore[arg-type]
 
     def _repr_html_(self) -> str:
         return system_html(self)
@@ -541,7 +539,7 @@ class System:
     def dynamics_of(self, part: int) -> Dynamics:
         """Likewise for a part of the loads (``kernel.layout``)."""
         if is_derived(self.loads):
-            return self._of_potential().dynamics
+            return self._of_potential.dynamics
         if self.program is not None:
             return self.program(part)
         if self.called and (untraced := self.called.dynamics(self.N)):
@@ -605,7 +603,7 @@ class System:
 
     def compiled_potential(self, t: float, y: Array) -> Callable[..., Any] | None:
         """The POTENTIAL role for a compiled loop, or None."""
-        role = self._of_potential().potential if is_derived(self.loads) else self.potential
+        role = self._of_potential.potential if is_derived(self.loads) else self.potential
         return None if role is None else self._as_kernel(role, POTENTIAL, t, y)
 
     def _as_kernel(self, role: Callable[..., Any], signature: object, t: float, y: Array) -> Callable[..., Any]:
