@@ -61,9 +61,9 @@ SIZES = {
     "polhode": (1813, 877),
     "polhode_papers": (15597, 8232),
     "programs": (5571, 3553),
-    "runs": (12185, 7320),
+    "runs": (12183, 7318),
     "surroundings": (2634, 1194),
-    "systems": (13577, 6941),
+    "systems": (13575, 6939),
     "trajectory": (5915, 3018),
     "viewer": (3888, 1183),
 }
