@@ -77,6 +77,7 @@ def test_the_time_at_which_a_tether_breaks_moves_with_start_and_numbers(method, 
 
 
 ROCKET = ["next_stage.share", "next_stage.at.height", "weight.gravity"]
+LATE = 2.5
 
 
 def of_rocket(name, s):
@@ -93,24 +94,9 @@ def of_rocket(name, s):
         found[5] += 1.0 - gravity
         return found
 
-    found = sudden.exact(rates, y, 2.0, lambda t, y: y[2] - height,
+    found = sudden.exact(rates, y, LATE, lambda t, y: y[2] - height,
                          lambda t, y: [*y[:6], y[6] - 1.0, 0.0, share * y[5], 0.1 * t])[0]  # fmt: skip
     return found[[0, 1, 2, 6, 7, 8, 9]]
-
-
-@pytest.mark.parametrize("method", some(["mkrk:cv8", "taylor14", "s6_10"], 1))
-def test_what_a_function_sets_at_an_event_follows_state_and_time(method):
-    at = ph.events.of(sudden.high, height=0.5, direction=1).on("rocket")
-    rocket = ph.system(
-        ph.body("rocket", 2.0), ph.loads.weight(gravity=1.0),
-        ph.loads.of(sudden.staged).states(thrust=(0.0, 0.0, 4.0), burnt=0.0),
-        ph.controller(sudden.next_stage, at=at, parameters={"share": 0.7}).on("rocket"),
-    )  # fmt: skip
-    ds = ph.integrate(rocket, method, step=0.02, t_end=2.0, velocity=(0.1, 0, 0), tangent=ROCKET)
-    rows = ["position_x", "position_y", "position_z", "burnt", *(f"thrust.{k}" for k in range(3))]
-    for name in ("position_z", "momentum_x", "momentum_z", "thrust.2", *ROCKET):
-        wanted = differences(lambda s, name=name: of_rocket(name, s))
-        np.testing.assert_allclose(column(ds, name, rows), wanted, rtol=0, atol=2e-9 * max(1.0, np.abs(wanted).max()))
 
 
 def floor(ball):
@@ -118,13 +104,46 @@ def floor(ball):
 
 
 def bounced(z, v, up, gravity=9.81):
-    """Height and velocity at t = 2.5 of what is pushed up wherever it meets the floor, in closed form."""
-    t = 2.5
+    """Height and velocity at the end of what is pushed up wherever it meets the floor, in closed form."""
+    t = LATE
     while True:
         fall = (v + np.sqrt(v * v + 2.0 * gravity * z)) / gravity
         if fall > t:
             return np.array([z + v * t - 0.5 * gravity * t * t, v - gravity * t])
         t, z, v = t - fall, 0.0, v - gravity * fall + up
+
+
+@pytest.mark.parametrize("method", some(["mkrk:cv8", "taylor14", "s6_10", "rkn6_14a", "mkrk:dp8"], 1))
+def test_what_functions_set_at_events_and_each_bounce_are_differentiated(method):
+    """A rocket whose next stage depends on state and time, and beside it a ball that is pushed up from the floor."""
+    at = ph.events.of(sudden.high, height=0.5, direction=1).on("rocket")
+    touch = ph.events.of(floor, direction=-1).on("ball")
+    pair = ph.system(
+        ph.body("rocket", 2.0), ph.body("ball", 2.0), ph.loads.weight(gravity=1.0).on("rocket"),
+        ph.loads.of(sudden.staged).on("rocket").states(thrust=(0.0, 0.0, 4.0), burnt=0.0),
+        ph.controller(sudden.next_stage, at=at, parameters={"share": 0.7}).on("rocket"),
+        ph.loads.weight().on("ball").named("fall"), ph.loads.impulse((0.0, 0.0, 8.0), at=touch).on("ball"),
+    )  # fmt: skip
+    words = {"steps": ph.Tolerance(1e-12)} if method == "mkrk:dp8" else {"step": 0.01}
+    start = {"position": [(0, 0, 0), (0, 0, 1.0)], "velocity": [(0.1, 0, 0), (0.3, 0, 0.5)]}
+    ds = ph.integrate(pair, method, t_end=LATE, tangent=[*ROCKET, "impulse.delta_v", "fall.gravity"], **words, **start)
+    assert len(ds.event_time) == 4
+    rows = [f"position_{axis}.0" for axis in "xyz"] + ["burnt", *(f"thrust.{k}" for k in range(3))]
+    for name in ("position_z", "momentum_x", "momentum_z", "thrust.2", *ROCKET):
+        wanted = differences(lambda s, name=name: of_rocket(name, s))
+        found = column(ds, name + ".0" * name.startswith(("position", "momentum")), rows)
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-9 * max(1.0, np.abs(wanted).max()))
+    runs = {
+        "position_z.1": lambda s: bounced(1.0 + s, 0.5, 8.0),
+        "momentum_z.1": lambda s: bounced(1.0, 0.5 + s / 2.0, 8.0),
+        "impulse.delta_v.2": lambda s: bounced(1.0, 0.5, 8.0 + s),
+        "fall.gravity": lambda s: bounced(1.0, 0.5, 8.0, 9.81 + s),
+    }
+    for name, run in runs.items():
+        found = column(ds, name, ["position_z.1", "momentum_z.1"])
+        wanted = differences(run) * (1.0, 2.0)
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9 * np.abs(wanted).max(), err_msg=name)
+    np.testing.assert_allclose(column(ds, "momentum_x.1", ["position_x.1"]), [2.5 / 2.0], rtol=1e-12)
 
 
 @pytest.mark.parametrize("method", some(["mkrk:cv8", "s6_10", "mkrk:dp8"], 1))
@@ -134,28 +153,6 @@ def test_the_gradient_of_a_function_past_the_break_is_that_of_dop853(method):
                         t_end=sudden.END, **sudden.steps_of(method), **sudden.PAIR)  # fmt: skip
     for name in TETHER:
         assert found[name] == pytest.approx(weighing @ of_tether_by(name), abs=1e-8)
-
-
-@pytest.mark.parametrize("method", some(["mkrk:cv8", "s6_10", "rkn6_14a", "mkrk:dp8"], 1))
-def test_each_bounce_of_the_second_body_is_differentiated(method):
-    touch = ph.events.of(floor, direction=-1).on("ball")
-    kick = ph.loads.impulse((0.0, 0.0, 8.0), at=touch).on("ball")
-    pair = ph.system(ph.body("other", 3.0), ph.body("ball", 2.0), ph.loads.weight().on("ball"), kick)
-    words = {"steps": ph.Tolerance(1e-12)} if method == "mkrk:dp8" else {"step": 0.01}
-    start = {"position": [(0, 0, 0), (0, 0, 1.0)], "velocity": [(0, 0, 0), (0.3, 0, 0.5)]}
-    ds = ph.integrate(pair, method, t_end=2.5, tangent=["impulse.delta_v", "weight.gravity"], **words, **start)
-    assert len(ds.event_time) == 3
-    runs = {
-        "position_z.1": lambda s: bounced(1.0 + s, 0.5, 8.0),
-        "momentum_z.1": lambda s: bounced(1.0, 0.5 + s / 2.0, 8.0),
-        "impulse.delta_v.2": lambda s: bounced(1.0, 0.5, 8.0 + s),
-        "weight.gravity": lambda s: bounced(1.0, 0.5, 8.0, 9.81 + s),
-    }
-    for name, run in runs.items():
-        found = column(ds, name, ["position_z.1", "momentum_z.1"])
-        wanted = differences(run) * (1.0, 2.0)
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9 * np.abs(wanted).max(), err_msg=name)
-    np.testing.assert_allclose(column(ds, "momentum_x.1", ["position_x.1"]), [2.5 / 2.0], rtol=1e-12)
 
 
 def pulled(ball, stiffness, level):
