@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from cover import chosen
 from each import each
 from polhode.kernel import direct, jit, source
 from polhode.systems.user import chosen as of_users
@@ -135,12 +136,24 @@ def of_two_laws(t, x, v, p):
     )
 
 
-@each("kind", ["by name", "in closures", "of rotations", "in a module", "of objects",
-               pytest.param("of all rotations", marks=pytest.mark.full)])  # fmt: skip
+def of_several(tmp_path):
+    """One function that calls by name, in closures, in a module and methods of objects; numba compiles it once."""
+    closed, of_module = in_closures(), in_a_module(tmp_path)
+
+    def force(t, x, v, p):
+        a, b, c, d = by_name(t, x, v, p), closed(t, x, v, p), of_module(t, x, v, p), of_two_laws(t, x, v, p)
+        return (a[0] + b[0] + c[0] + d[0], a[1] + b[1] + c[1] + d[1], a[2] + c[2] + d[2])
+
+    return force
+
+
+KINDS = {"by name": by_name, "in closures": in_closures(), "of objects": of_two_laws, "of rotations": turned,
+         "of all rotations": turned_in_all_ways}  # fmt: skip
+
+
+@each("kind", chosen([*KINDS, "in a module", "of several"], ["of several", "of rotations"]))
 def test_what_a_function_calls_is_compiled_with_it(kind, tmp_path):
-    force = {"by name": by_name, "of rotations": turned, "of objects": of_two_laws,
-             "of all rotations": turned_in_all_ways}.get(kind)  # fmt: skip
-    force = force or (in_closures() if kind == "in closures" else in_a_module(tmp_path))
+    force = KINDS.get(kind) or (in_a_module if kind == "in a module" else of_several)(tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = run(force).position[-1].values

@@ -103,6 +103,7 @@ def test_runs_are_recorded_and_repeated():
         ph.rerun(ds)
 
 
+@pytest.mark.full
 def test_what_is_wrong_is_told_with_the_users_traceback():
     def force(t, position, velocity, parameters):
         if t > 1.0:
@@ -114,6 +115,8 @@ def test_what_is_wrong_is_told_with_the_users_traceback():
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     assert len(caught.value.trajectory.time) >= 20
 
+
+def test_what_returns_too_little_is_told():
     def two(t, position, velocity, parameters):
         return (0.0, 1.0)
 

@@ -93,6 +93,7 @@ def test_waters_are_those_of_polhode():
         assert ends[0][name].values[-1] == pytest.approx(ends[1][name].values[-1], rel=1e-11, abs=1e-11), name
 
 
+SHAPE = (1.0, 2.0, 2.5)
 TRAP = [ph.loads.of(trap, k=0.9), ph.loads.of(drag, rate=0.05)]
 
 
@@ -102,7 +103,7 @@ def test_charges_in_a_trap_move_as_their_equations_say(N):
     strength, share, k, rate = 0.7, 0.3, 0.9, 0.05
     charge, start = np.linspace(0.2, 1.5, N), grid(3, 1.0)
     masses = 1.0 + 0.1 * np.arange(N)
-    bodies = [ph.body(f"b{i}", masses[i]) for i in range(N)]
+    bodies = [ph.body(f"b{i}", masses[i], SHAPE) for i in range(N)]
     ours = ph.system(
         bodies, ph.loads.of(repulsion, strength=strength, share=share).each(charge=charge).on(ph.pairs), TRAP
     )
@@ -127,10 +128,10 @@ def test_charges_in_a_trap_move_as_their_equations_say(N):
 
 
 def ions(third=2.0, **more):
-    """Charged points in a trap, in the pass, for they have a cut-off."""
+    """Charged bodies in a trap, in the pass, for they have a cut-off."""
     charge, more = (1.0, -1.0, third, *np.linspace(-2.0, 1.5, 9)), {"cutoff": 30.0} | more
     pairs = ph.loads.of(repulsion, strength=1.5, share=0.1).each(charge=charge).on(ph.pairs)
-    return ph.system(ph.bodies(12, 1.0), pairs, TRAP, **more)
+    return ph.system(ph.bodies(12, 1.0, SHAPE), pairs, TRAP, **more)
 
 
 def soft(a, b, k):

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.systems.test_sums_of_pairs import SHAPE, TRAP, drag, repulsion, trap
 
 import polhode as ph
 from cover import some
@@ -17,10 +18,6 @@ MU, RADIUS, J2 = 3.986004415e14, 6378136.3, 1.08262668e-3
 
 def spring(body, stiffness):
     return 0.5 * stiffness * body.position @ body.position
-
-
-def drag(body, rate):
-    return {"force": -rate * body.velocity}
 
 
 def warming(body, heat, power):
@@ -44,16 +41,11 @@ def engine(body, thrust):
     return {"force": thrust}
 
 
-def repulsion(a, b, strength):
-    d = b.position - a.position
-    return strength * a.charge * b.charge / np.sqrt(d @ d)
-
-
 def charged(n):
+    pairs = ph.loads.of(repulsion, strength=2.0, share=0.1).each(charge=np.arange(1.0, n + 1.0)).on(ph.pairs)
     return case(
-        ph.system(ph.bodies(n, 1.0, (1, 2, 2.5)), ph.loads.of(spring, stiffness=2.0),
-                  ph.loads.of(repulsion, strength=2.0).each(charge=np.arange(1.0, n + 1.0)).on(ph.pairs)),
-        {"position": np.eye(n, 3) + np.arange(n)[:, None]}, 1e-2, "repulsion.strength", repulsion, spring,
+        ph.system(ph.bodies(n, 1.0, SHAPE), pairs, TRAP), {"position": np.eye(n, 3) + np.arange(n)[:, None]}, 1e-2,
+        "repulsion.strength", repulsion, trap, drag,
     )  # fmt: skip
 
 
@@ -158,11 +150,11 @@ def kinds(one, folder):
         "compensated": lambda: base(settings={"compensated": True}),
         "backwards": lambda: ph.integrate(s, step=h, t_end=-5 * h, start=start),
         "reversible": lambda: base("reversible:v2"),
-        "tangent": lambda: base(tangent=[one.number]),
+        "tangent": lambda: base("mkrk:cv8", tangent=[one.number]),
         "gradient": lambda: ph.gradient(first, s, "mkrk:cv8", wrt=[one.number], **run),
         "chaos": lambda: ph.chaos.megno(s, **run),
         "threads": lambda: ph.ensemble(s, engine="threads", members={one.number: [1.0, 2.0]}, **run),
-        "lanes": lambda: ph.ensemble(s, engine="lanes", members={one.number: [1.0, 2.0]}, **run),
+        "lanes": lambda: ph.ensemble(s, "mkrk:cv8", engine="lanes", members={one.number: [1.0, 2.0]}, **run),
         "lanes of Taylor": lambda: ph.ensemble(s, "taylor", members={one.number: [1.0, 1.1]}, **tight),
         "prepared": lambda: ph.prepare(s, step=h, steps=20).run(start), "rerun": lambda: ph.rerun(base(), **one.by),
         "store": resumed, "saved": saved, "goes on": lambda: ph.integrate(s, steps=10, start=base()),

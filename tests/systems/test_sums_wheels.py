@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
-from cover import crossed, some
+from cover import chosen, crossed
 from each import each
 from polhode.errors import InvalidInput, PolhodeError
 from vectors import cross
@@ -42,7 +42,8 @@ def differ(a, b, names):
     return {name: float(abs(a[name].values - b[name].values).max() / abs(a[name].values).max()) for name in names}
 
 
-@each(("kind", "method"), crossed(KINDS, METHODS))
+@each(("kind", "method"), [*crossed(KINDS, METHODS[:3]), *(pytest.param(kind, METHODS[3], marks=pytest.mark.full)
+                                                           for kind in KINDS)])  # fmt: skip
 def test_a_craft_with_wheels_is_that_of_polhode(kind, method):
     more = KINDS[kind]
     ours = ph.system(ph.body("craft", 120.0, TENSOR, wheels=wheels(**more)), loads())
@@ -95,7 +96,7 @@ def apart(names):
             for k, name in enumerate(names)}  # fmt: skip
 
 
-@each("method", some(METHODS, 2))
+@each("method", chosen(METHODS, METHODS[:1]))
 def test_a_formation_is_so_many_craft(method):
     names = ("lead", "left", "right")
     run = {"step": 0.5, "steps": 400, "every": 100}
@@ -189,7 +190,7 @@ def by_hand(t_end):
 def test_wheels_on_both_ends_of_a_tether_are_as_their_equations_say(method):
     ds = ph.integrate(tethered(), method, step=0.0025, steps=200, every=200, start=PAIR)
     assert list(ds.wheel.values) == ["a.0", "a.1", "a.2", "b.0", "b.1"]
-    bare = ph.integrate(tethered(False), method, step=0.0025, steps=200, every=200, start=PAIR)
+    bare = ph.integrate(tethered(False), "mkrk:cv8", step=0.0025, steps=200, every=200, start=PAIR)
     for name, end, count in zip("ab", by_hand(0.5), (3, 2), strict=True):
         one = ds.sel(body=name).isel(time=-1)
         for what, values in (("position", end[:3]), ("attitude", end[6:10]), ("angular_velocity", end[10:13])):
@@ -248,7 +249,7 @@ def gyrated_end():
 def test_gyros_on_both_ends_of_a_tether_are_as_their_equations_say(method, gyrated_end):
     end = gyrated_end
     ds = ph.integrate(gyrated(), method, step=0.0025, steps=200, every=50, start=PAIR)
-    bare = ph.integrate(tethered(False), method, step=0.0025, steps=200, every=200, start=PAIR)
+    bare = ph.integrate(tethered(False), "mkrk:cv8", step=0.0025, steps=200, every=200, start=PAIR)
     for what, own in (("position", slice(3)), ("attitude", slice(6, 10)), ("angular_velocity", slice(10, 13))):
         assert abs(ds[what].values[-1] - end[:, own]).max() < 1e-9, what
     assert abs(ds.angular_velocity.values[-1] - bare.angular_velocity.values[-1]).max() > 1e-2  # they acted
@@ -267,8 +268,8 @@ def numbers(ds):
 def test_limits_of_many_motors_do_not_stop_series():
     """What decides more often than one could follow both ways: the program of a sum is not traced again."""
     pair = tethered(max_torque=0.025, max_momentum=(0.108, 1.0, 1.0))
-    tight = {"steps": ph.Tolerance(1e-13), "t_end": 0.5, "start": PAIR}
-    series, stages = (ph.integrate(pair, method, **tight) for method in ("taylor", "mkrk:dp8"))
+    series = ph.integrate(pair, "taylor", steps=ph.Tolerance(1e-13), t_end=0.5, start=PAIR)
+    stages = ph.integrate(pair, "mkrk:cv8", step=0.00125, steps=400, every=400, start=PAIR)
     assert abs(numbers(series.isel(time=[-1])) - numbers(stages.isel(time=[-1]))).max() < 1e-10
     assert list(series.event_kind.values) == ["wheel_saturated"]
     assert float(abs(series.energy_error).max()) < 1e-12

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -154,17 +153,6 @@ def test_works_of_potentials_have_the_order_of_the_motion(kind, name):
         errors.append(abs(float(ds.energy_error[-1])))
         assert list(ds.force.values) == ["potential"] and "note" not in ds.energy_error.attrs
     assert errors[1] < 1e-8 and math.log2(errors[0] / errors[1]) > 5.0
-
-
-@pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
-def test_functions_that_run_as_python_do_the_same_work():
-    found = []
-    for function in (damping, damping_in_python):
-        system = ph.rigid_body(TENSOR, torque=function, parameters=[0.4])
-        with pytest.warns(SlowFunctionWarning) if function is damping_in_python else nullcontext():
-            found.append(ph.integrate(system, "s4_6", step=0.1, t_end=1.0, **SPIN))
-    np.testing.assert_allclose(found[0].work, found[1].work, rtol=0, atol=1e-14)
-    assert float(found[1].work[-1, 0]) < -0.1
 
 
 # ------------------------------------------------------------------ what is not recorded is said
