@@ -70,11 +70,8 @@ CASES = {
 }  # fmt: skip
 
 
-@each(("name", "method"), [
-    ("plain", "v2/mr"),  # the others are in ``test_switches_in_lanes.py`` too, by ``mkrk:cv8``
-    *(pytest.param(*one, marks=pytest.mark.full)
-      for one in product(CASES, ["v2", "mkrk:cv8", "mkrk:gauss4", "rkn6_14a"])),
-])  # fmt: skip
+@pytest.mark.full  # every day one method in ``test_switches_in_lanes.py``
+@each(("name", "method"), [("plain", "v2/mr"), *product(CASES, ["v2", "mkrk:cv8", "mkrk:gauss4", "rkn6_14a"])])
 def test_what_is_set_is_that_of_single_runs(name, method):
     build, members = CASES[name]
     run = {"members": {**members, "angular_velocity": SPINS}, "step": 0.25, "steps": 83, "every": 6, **START}
@@ -84,15 +81,6 @@ def test_what_is_set_is_that_of_single_runs(name, method):
         assert_allclose(lanes[word], alone[word], rtol=0, atol=1e-13)
     assert abs(np.diff(lanes.command.values, axis=1)).max() > 1e-3
     assert abs(np.diff(lanes.attitude.values, axis=0)).max(axis=(1, 2)).min() > 1e-4
-
-
-def test_a_command_that_is_not_finite_ends_its_member_only():
-    gains = np.where(np.arange(M) == 4, 1e308, 0.05)
-    run = {"members": {"pointing.gain": gains, "angular_velocity": SPINS}, "step": 0.25, "steps": 8, **START}
-    alone, lanes = (ph.ensemble(craft(), "v2/mr", engine=engine, **run) for engine in ("threads", "lanes"))
-    assert lanes.status.values.nonzero()[0].tolist() == alone.status.values.nonzero()[0].tolist() == [4]
-    assert str(lanes.failure.values[4]) == str(alone.failure.values[4])
-    assert_allclose(lanes.attitude.values, alone.attitude.values, rtol=0, atol=1e-13)
 
 
 def test_what_is_no_program_is_refused():

@@ -38,7 +38,10 @@ def spins(M, seed=0):
 BODY = {"members": {"angular_velocity": spins(50), "inertia": np.array([1.0, 2.0, 2.5]) + spins(50, 1) * 0.01}}
 RUNS = {
     "threads": (lambda: ph.free_body((1, 2, 2.5)), "v2/mr", BODY | {"step": 0.01, "steps": 20}),
-    "lanes": (lambda: ph.free_body((1, 2, 2.5)), "v2/mr", BODY | {"step": 0.01, "steps": 20, "engine": "lanes"}),
+    "lanes": (
+        lambda: ph.heavy_top((1, 2, 2.5), (0, 0, 1), 2.0), "v2/mr",
+        BODY | {"step": 0.01, "steps": 20, "engine": "lanes"},
+    ),
     "a tolerance": (
         lambda: ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0), "mkrk:dp5",
         {"members": {"angular_velocity": spins(30)}, "steps": ph.Tolerance(1e-8), "t_end": 1.0,
@@ -129,7 +132,7 @@ def memory_of(members, store=None):
     Path("/proc/self/clear_refs").write_text("5")  # the largest memory is that of now
     before = largest_memory()
     ds = ph.ensemble(ph.free_body((1, 2, 2.5)), "v2/mr", members={"angular_velocity": spins(members)}, step=0.01,
-                     steps=60, threads=1, store=store)  # fmt: skip
+                     steps=60, threads=1, engine="threads", store=store)  # fmt: skip
     assert ds.sizes["member"] == members and float(ds.energy[members - 1, 60]) > 0.0
     return largest_memory() - before
 

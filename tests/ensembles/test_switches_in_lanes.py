@@ -115,6 +115,16 @@ def test_controllers_act_once_at_each_sample(noise, words, every):
     assert abs(lanes.command.values[:, -1]).min() > 0.0
 
 
+def test_a_command_that_is_not_finite_ends_its_member_only():
+    rates = np.where(np.arange(M) == 4, 1e308, 0.4)
+    members = {"law.rate": rates, "angular_velocity": SPINS}
+    system = steered(0.1, every=0.1, delay=0.15, **ROUNDED)
+    alone, lanes = runs(system, members=members, method="mkrk:cv8", steps=8)
+    assert lanes.status.values.nonzero()[0].tolist() == alone.status.values.nonzero()[0].tolist() == [4]
+    assert str(lanes.failure.values[4]) == str(alone.failure.values[4])
+    assert_allclose(lanes.attitude.values, alone.attitude.values, rtol=0, atol=1e-13)
+
+
 def test_what_would_begin_anew_at_a_switch_is_refused():
     start = {"position": (1.0, 0.0, 0.0), "velocity": (0.0, 1.0, 0.1)}
     orbit = ph.system(ph.body("a", 1.0), ph.loads.central(1.0), ph.loads.of(push).until(0.13))

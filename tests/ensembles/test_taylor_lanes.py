@@ -75,7 +75,7 @@ CASES = {
 }
 
 
-@each("name", CASES)
+@each("name", [pytest.param(name, marks=[pytest.mark.full] * (name == "top")) for name in CASES])
 def test_members_are_single_runs_to_round_off(name):
     case, bound = CASES[name]
     system, members, words = case()
@@ -134,7 +134,7 @@ def test_a_member_that_fails_is_repeated_alone_and_stops_no_other():
 
 
 def test_most_steps_are_those_of_a_single_run():
-    system, members, words = top_case()
+    system, members, words = user_case()
     words |= {"steps": ph.Tolerance(1e-13, max_steps=5)}
     made = [ph.ensemble(system, "taylor", members=members, engine=one, **words) for one in ("threads", "lanes")]
     assert made[0].status.values.all()

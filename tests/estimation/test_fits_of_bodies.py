@@ -15,6 +15,7 @@ from polhode.estimation.quantities import quantities
 from polhode.estimation.solve import Arc, Joined, nodes_of
 from stencils import by_fours
 
+pytestmark = pytest.mark.usefixtures("columns_by_fours")
 START = {
     "a": {"position": (1.5, 0.0, 0.1), "velocity": (0.0, 0.3, 0.0)},
     "b": {"velocity": (0.1, -0.2, 0.2), "attitude": (0.8, 0.6, 0.0, 0.0), "angular_velocity": (0.1, 0.3, 1.0)},

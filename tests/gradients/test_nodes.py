@@ -13,6 +13,7 @@ from each import each
 from polhode.errors import InvalidInput, MissingExtra
 from polhode.gradients.nodes import Node
 
+pytestmark = pytest.mark.usefixtures("columns_by_twos")
 Q = np.array([0.9, 0.1, 0.3, 0.2])
 OMEGA, MOMENTS, TARGET = np.array([0.3, 0.4, 1.0]), np.array([1.0, 1.7, 2.3]), np.array([0.1, -0.2, 0.3])
 WORDS = {"step": 0.1, "steps": 20}
@@ -79,9 +80,9 @@ def test_arguments_are_checked():
 def test_missing_extra_is_named(name, monkeypatch):
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtra, match=f"polhode\\[{name}\\]"):
-        getattr(ph.gradients, f"{name}_run")(body(), "v2", **WORDS, wrt=["attitude"])
+        getattr(ph.gradients, f"{name}_run")(body(), "trapm", **WORDS, wrt=["attitude"])
     with pytest.raises(MissingExtra, match=f"polhode\\[{name}\\]"):
-        ph.gradient(lambda s: s.attitude[0], body(), "v2", **WORDS, written_in=name)
+        ph.gradient(lambda s: s.attitude[0], body(), "trapm", **WORDS, wrt=["inertia"], written_in=name)
 
 
 def plain(s):

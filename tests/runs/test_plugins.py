@@ -1,8 +1,6 @@
 """An installed package adds a system, a method, a force, a tableau, a recipe; a broken one is skipped."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import polhode
@@ -69,7 +67,7 @@ def broken():
 ENTRIES = "[polhode.plugins]\nmine = plugged:add\nodd = plugged:broken\ngone = no_such_module:add\n"
 
 
-def ask(folder: Path, code: str) -> tuple[str, list[str]]:
+def ask(forked, folder: Path, code: str) -> tuple[str, list[str]]:
     """What a new process prints with a package in ``folder``, and its warnings."""
     (folder / "plugged.py").write_text(MODULE)
     about = folder / "plugged-1.0.dist-info"
@@ -77,12 +75,11 @@ def ask(folder: Path, code: str) -> tuple[str, list[str]]:
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: plugged\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text(ENTRIES)
     source = Path(polhode.__file__).parents[1]
-    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(source)])}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=env, cwd=folder, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout, [line for line in done.stderr.splitlines() if "PolhodeWarning" in line]
+    place = f"import os, warnings\nos.chdir({str(folder)!r})\nwarnings.simplefilter('default')\n"
+    process = forked.start(place + code, PYTHONPATH=os.pathsep.join([str(folder), str(source)]))
+    status, said = process.end()
+    assert status == 0, said
+    return process.out, [line for line in said.splitlines() if "PolhodeWarning" in line]
 
 
 SCENARIO = """
@@ -101,12 +98,13 @@ steps = 400
 """
 
 
-def test_a_package_adds_rows_at_the_first_look_up(tmp_path):
+def test_a_package_adds_rows_at_the_first_look_up(forked, tmp_path):
     """Also a force with its own acceleration and potential, from a scenario with keys in units, in listings and the
     schema; energies against closed forms. A name that nobody has is told as ever, where it is the first that is looked
     up."""
     (tmp_path / "run.toml").write_text(SCENARIO)
     out, warned = ask(
+        forked,
         tmp_path,
         "import json, sys, numpy as np, polhode as ph\n"
         "ph.heavy_top, ph.methods.METHODS['trapm'], ph.methods.tableau('rk4')\n"

@@ -223,12 +223,14 @@ def test_a_step_too_large_names_one_that_works():
     assert run(step=np.pi / turn * 1.001, settings={"guard": False}, **free).sizes["time"] == 4
 
 
-def test_the_guard_stops_a_run_that_speeds_up():
-    def motor(t, q, omega, parameters):
-        return (0.0, 0.0, 10.0)
+def motor(t, q, omega, parameters):
+    return (0.0, 0.0, parameters[0] if q[3] > 0.0 else parameters[1])
 
+
+def test_the_guard_stops_a_run_that_speeds_up():
+    body = ph.rigid_body((1, 1, 1), torque=motor, parameters=(10.0, 10.0))
     with pytest.raises(ph.errors.StepTooLarge) as caught:
-        ph.integrate(ph.rigid_body((1, 1, 1), torque=motor), METHOD, step=0.1, steps=100, every=8)
+        ph.integrate(body, METHOD, step=0.1, steps=100, every=8)
     error = caught.value
     assert error.step == 31 and error.time == pytest.approx(3.1)
     np.testing.assert_allclose(error.trajectory.time, [0, 0.8, 1.6, 2.4, 3.1], rtol=1e-15)
@@ -250,12 +252,9 @@ def test_convergence_on_a_wrong_branch_is_no_success():
 
 def test_no_convergence_carries_where_and_how_far():
     """A torque that jumps with the attitude leaves the implicit step without a solution."""
-
-    def jump(t, q, omega, parameters):
-        return (0.0, 0.0, -40.0 if q[3] > 0.0 else 40.0)
-
+    body = ph.rigid_body((1, 1, 1), torque=motor, parameters=(-40.0, 40.0))
     with pytest.raises(ph.errors.ConvergenceError) as caught:
-        ph.integrate(ph.rigid_body((1, 1, 1), torque=jump), IMPLICIT, step=0.1, steps=200, every=3,
+        ph.integrate(body, IMPLICIT, step=0.1, steps=200, every=3,
                      attitude=(0.9, 0, 0, -(0.19**0.5)), angular_velocity=(0, 0, 1))  # fmt: skip
     error = caught.value
     assert error.exit_code == 4 and error.iterations > 10 and error.residual > 1e-12

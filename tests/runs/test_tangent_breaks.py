@@ -93,7 +93,7 @@ KEPT = {"settings": {"compensated": True}}
 @each(("method", "words"), some([
     (METHOD, SAMPLED), (METHOD, FIXED), ("sp10", SAMPLED), ("sp10", FIXED), ("sp10", SAMPLED | KEPT),
     ("rkn6_14a", SAMPLED), ("rkn6_14a", FIXED), ("imidm", FIXED), ("rkn6_14a", FIXED | KEPT),
-], 3) + [pytest.param("aba10_6_4/kepler", words, marks=pytest.mark.full) for words in (FIXED, SAMPLED)])  # fmt: skip
+], 2) + [pytest.param("aba10_6_4/kepler", words, marks=pytest.mark.full) for words in (FIXED, SAMPLED)])  # fmt: skip
 def test_a_burn_and_an_impulse_are_differentiated(method, words):
     check(method, words, CHANGED, [BY_MU, BY_THRUST, BY_MASS], 3e-9)
 
@@ -176,7 +176,7 @@ def test_shadows_backwards_in_time():
 
 def test_steps_of_a_tolerance_end_at_breaks_and_edges():
     words = {"steps": ph.Tolerance(1e-12), "t_end": 6000.0, "t_eval": [0.0, 403.0, 777.0, 4000.0, 6000.0]}
-    check("mkrk:dp8", words, CHANGED | SHADOW)
+    check("mkrk:dp8", words, SHADOW)
 
 
 def test_taylor_series_begin_again_at_breaks_and_impulses():
@@ -199,7 +199,7 @@ START = {"attitude": np.array([0.9, 0.1, 0.3, 0.2]) / np.sqrt(0.95), "angular_mo
 
 
 @each(("method", "tangent"), some([
-    ("v2", ["parameters", "inertia.0"]), ("v2", True), (METHOD, ["parameters", "inertia.0"]), (METHOD, True),
+    (METHOD, ["parameters", "inertia.0"]), (METHOD, True), ("v2", ["parameters", "inertia.0"]), ("v2", True),
 ], 1))  # fmt: skip
 def test_a_load_of_the_users_is_seen_from_one_side_of_a_break(method, tangent):
     words = {"breaks": [0.33, 0.6], "step": 0.05, "t_end": 1.0, "t_eval": [0.0, 0.32, 0.33, 0.34, 0.6, 1.0]}
@@ -257,7 +257,7 @@ def test_thrusters_of_a_spacecraft_switch():
 @each("method", [METHOD, "mkrk:dp8"])
 def test_the_row_at_an_event_that_ends_the_run_is_at_a_fixed_time(method):
     words = {"step": 30.0} if method == METHOD else {"steps": ph.Tolerance(1e-12)}
-    changed, names = (CHANGED, BURNING) if method == METHOD else (CHANGED | SHADOW, SHADED)
+    changed, names = (CHANGED, BURNING) if method == METHOD else (SHADOW, SHADED)
     start = {"position": POSITION, "momentum": MOMENTUM, "t_end": 6000.0, "tangent": names, **words}
     system = orbit(**changed)
     ended = ph.integrate(system, method, events=[ph.events.apsis("apoapsis", terminal=True)], **start)
