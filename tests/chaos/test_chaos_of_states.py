@@ -107,6 +107,13 @@ def test_a_push_at_an_event_changes_volumes_as_it_changes_the_speed_across(metho
     assert (several.status == 0).all()
 
 
+def test_what_cuts_steps_and_changes_nothing_changes_no_indicator():
+    run = {"step": 0.1, "steps": 100, "every": 1, "position": (1.0, 0, 0), "velocity": (0, 1.0, 0.2)}
+    forces = ([], [ph.forces.impulse(0.777, 1e-14, "velocity")])
+    plain, cut = (ph.chaos.megno(ph.orbit(1.0, forces=one), "mkrk:cv8", **run) for one in forces)
+    np.testing.assert_allclose(cut.megno[1:], plain.megno[1:], rtol=1e-9)
+
+
 def test_burns_and_impulses_along_the_velocity_change_volumes():
     """Against the transition matrix."""
     burn = ph.forces.thrust(0.4, "velocity", start=0.55, stop=1.23)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import gc
 import json
 import os
@@ -518,7 +519,8 @@ chunk = 2
 
 
 def test_a_member_that_kills_its_worker_is_given_up(study, monkeypatch):
-    """And what is done is what is done without deaths, in a store that workers are told by its URL."""
+    """And what is done is what is done without deaths, in a store that workers are told by its URL; here by workers
+    that are careful from the start."""
     Path("deadly.py").write_text(DEADLY) if study(USER) else None
     whole = ph.sweep("study.toml", store="b.zarr", allow_code=True)
     assert (whole.status == 0).all()
@@ -526,7 +528,9 @@ def test_a_member_that_kills_its_worker_is_given_up(study, monkeypatch):
         ph.sweep("study.toml", store="c.zarr")
     monkeypatch.setenv("POLHODE_DEADLY", "1")
     monkeypatch.setattr(workers, "MOST_DEATHS", 1)
-    ds = ph.sweep("study.toml", store=f"file://{Path.cwd()}/far.zarr", workers=2, allow_code=True)
+    monkeypatch.setattr(call, "Processes", functools.partial(workers.Processes, careful=True))
+    where = f"file://{Path.cwd()}/far.zarr"
+    ds = ph.sweep("study.toml", {"chunk": 4}, store=where, workers=2, allow_code=True)  # of which one has nothing to do
     assert ds.status.values.tolist() == [0, 0, 7, 0]
     assert ds.failure.values[2] == "1 worker processes ended at this member, the last one by exit code 9"
     assert ds.drop_sel(member=2).attitude.identical(whole.drop_sel(member=2).attitude)
@@ -856,7 +860,8 @@ def test_command(study, polhode):
     assert "14 of 14" in polhode("sweep", "--status", "study-sweep.zarr")[1]
 
 
-def test_what_cannot_be_drawn_is_one_sentence(study, polhode):
+def test_what_cannot_be_drawn_is_one_sentence(study, polhode, monkeypatch):
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda *_, **words: None)  # as in ``test_command``
     path = study()
     for name in ("attitude", "failure", "nonsense"):
         code, _, err = polhode("sweep", path, "-q", "--show", name)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
@@ -97,26 +95,40 @@ def test_a_press_when_the_run_is_over(monkeypatch):
 
 
 # ------------------------------------------------------------------ while it compiles
-def interrupted(folder, seconds, *words, start=(sys.executable, "-m", "polhode")):
+SHELL = """
+import atexit, os, sys
+os.chdir({folder!r})
+sys.argv = {words!r}
+from polhode.cli import main
+try:
+    main()
+    code = 0
+except SystemExit as ended:
+    code = ended.code or 0
+atexit._run_exitfuncs()
+sys.stdout.flush()
+os._exit(code)
+"""
+
+
+def interrupted(forked, folder, seconds, *words):
     """Run a scenario on a cold cache, press Ctrl-C so long after its first words, and see what is left."""
     folder.mkdir()
     (folder / "top.toml").write_text(SCENARIO)
     place = folder / "cache"
-    run = subprocess.Popen(
-        [*start, *words, "top.toml"], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        env=os.environ | {"POLHODE_CACHE_DIR": str(place)},
-    )  # fmt: skip
-    first = run.stderr.readline()
+    code = SHELL.format(folder=str(folder), words=["polhode", *words, "top.toml"])
+    run, deadline = forked.start(code, POLHODE_CACHE_DIR=str(place)), time.monotonic() + 120
+    while "\n" not in (first := run.told("err")) and time.monotonic() < deadline:
+        time.sleep(0.002)
     assert "compil" in first or "reference" in first
     time.sleep(seconds)
-    going = run.poll() is None
-    run.send_signal(signal.SIGINT)
-    _, said = run.communicate(timeout=120)
+    os.kill(run.pid, signal.SIGINT)
+    code, said = run.end()
     left = {path.name for path in folder.iterdir()} - {"top.toml", "cache"}
     # Once the interpreter shuts down, Ctrl-C is the system's again: then all has been written and told.
-    over = run.returncode in (0, -signal.SIGINT) and "written  " in said
-    if going and not over:
-        assert run.returncode == 130, said
+    over = code in (0, -signal.SIGINT) and "written  " in said
+    if not over:
+        assert code == 130, said
         assert said.splitlines()[-1].startswith("polhode: interrupted"), said
     assert not {name for name in left if name.startswith(".")}
     files = [path for path in place.rglob("*") if path.is_file() and path.suffix != ".lock"]
@@ -130,23 +142,23 @@ def interrupted(folder, seconds, *words, start=(sys.executable, "-m", "polhode")
 
 @pytest.mark.full
 @pytest.mark.parametrize("seconds", [0.0, 0.4, 1.5])
-def test_exit_code_while_compiling(tmp_path, seconds):
+def test_exit_code_while_compiling(forked, tmp_path, seconds):
     """Or while it runs, or when all is done: what is left is told."""
-    left, said = interrupted(tmp_path / "here", seconds, "run", "--no-picture")
+    left, said = interrupted(forked, tmp_path / "here", seconds, "run", "--no-picture")
     assert not left or any(words in said for words in ("when the run was over", "rows up to", "written  "))
 
 
-def test_a_store_of_which_nothing_was_computed_goes(tmp_path):
-    left, said = interrupted(tmp_path / "here", 0.2, "run", "--no-picture", "--store", "run.zarr")
+def test_a_store_of_which_nothing_was_computed_goes(forked, tmp_path):
+    left, said = interrupted(forked, tmp_path / "here", 0.2, "run", "--no-picture", "--store", "run.zarr")
     assert left == set() or "rows up to" in said
 
 
 @pytest.mark.full
-def test_many_moments(tmp_path):
+def test_many_moments(forked, tmp_path):
     rng = random.Random(5)
     for k in range(60):
         words = rng.choice((["run"], ["run", "--store", "run.zarr"], ["compare", "--methods", "forward_euler_m"]))
-        left, said = interrupted(tmp_path / str(k), rng.uniform(0.0, 8.0), *words)
+        left, said = interrupted(forked, tmp_path / str(k), rng.uniform(0.0, 8.0), *words)
         assert not left & {"run.zarr"} or "rows up to" in said
 
 

@@ -343,7 +343,7 @@ def test_masses_with_units_need_a_constant_of_gravity_in_si():
 
 
 # ------------------------------------------------------------------ comparisons
-@each("make", some([u.Quantity, objects, Pint], 2))
+@each("make", some([u.Quantity, objects, Pint], 1))
 def test_comparisons_take_quantities_as_runs_do(make):
     water = ph.rigid_water(8, box=BOX, cutoff=1.0)
     start = {"position": WATER["position"], "attitude": WATER["attitude"]}

@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -260,7 +259,7 @@ def steps_in(path):
 
 
 @pytest.mark.parametrize("method", some(["trapm", "pmlf6"], 1))
-def test_killed_twice(tmp_path, path, monkeypatch, method):
+def test_killed_twice(forked, tmp_path, path, monkeypatch, method):
     """SIGKILL at any moment, also while chunks are written, once while its rows are followed, once while it goes on."""
     steps = 150_000
     monkeypatch.setattr(status_module, "LOOK_SECONDS", 0.02)
@@ -270,19 +269,19 @@ def test_killed_twice(tmp_path, path, monkeypatch, method):
          f"ph.resume(ph.Store({os.fspath(path)!r}, 0.05), progress=lambda progress: time.sleep(0.5))"  # fmt: skip
     before, kills = 0, 0
     for turn, wait in enumerate((0.013, 0.037)):
-        process = subprocess.Popen([sys.executable, "-c", on if turn else code], stderr=subprocess.DEVNULL)
+        process = forked.start(on if turn else code)
         deadline = time.monotonic() + 120
-        while steps_in(path) <= before and process.poll() is None and time.monotonic() < deadline:
+        while steps_in(path) <= before and time.monotonic() < deadline:
             time.sleep(0.002)
         seen = []
         for ds, left_out in () if turn else last_rows(path, 3, follow=True):  # which ends with the process
             assert ds.sizes["time"] <= 3 and (not seen or ds.time[0] > seen[-1]) and left_out >= 0
             seen.append(float(ds.time[-1]))
             if len(seen) == 2:
-                process.kill()
+                os.kill(process.pid, signal.SIGKILL)
         time.sleep(wait)
-        process.kill()
-        kills += process.wait() == -signal.SIGKILL
+        os.kill(process.pid, signal.SIGKILL)
+        kills += process.end()[0] == -signal.SIGKILL
         assert (turn or len(seen) >= 2) and status(path).state == "stopped"
         assert steps_in(path) > before
         before = steps_in(path)

@@ -89,7 +89,7 @@ def test_columns_of_the_state_are_derivatives_of_a_top(method):
 
 
 def test_columns_are_derivatives_for_a_tensor_in_any_frame():
-    check_state(ph.free_body(TENSOR), "v2", START, {}, tangent="inertia", step=0.1, steps=12, every=4)
+    check_state(ph.free_body(TENSOR), "trapm", START, {}, tangent="inertia", step=0.1, steps=12, every=4)
 
 
 @pytest.mark.full
@@ -126,12 +126,12 @@ def test_parameters_have_columns_at_a_fixed_momentum():
 
 def test_a_tensor_has_columns_for_each_of_its_numbers_once():
     words = {"step": 0.1, "t_end": 4.0, "t_eval": [0.0, 1.23, 4.0]}
-    ds = ph.integrate(ph.free_body(TENSOR), "v2", tangent="inertia", **words, **START)
+    ds = ph.integrate(ph.free_body(TENSOR), "trapm", tangent="inertia", **words, **START)
     assert list(ds.column.values[6:]) == [f"inertia.{i}.{j}" for i in range(3) for j in range(i, 3)]
     for i, j in ((0, 0), (0, 1), (1, 2)):
         change = np.zeros((3, 3))
         change[i, j] = change[j, i] = 1.0
-        expected = slope(lambda s, c=change: ph.integrate(ph.free_body(TENSOR + s * c), "v2", **words, **START))
+        expected = slope(lambda s, c=change: ph.integrate(ph.free_body(TENSOR + s * c), "trapm", **words, **START))
         assert_allclose(ds.state_transition.sel(column=f"inertia.{i}.{j}"), expected, rtol=0, atol=2e-10)
 
 
@@ -195,16 +195,15 @@ def test_processed_and_compensated_runs_have_them_too():
 
 def test_many_columns_are_carried_at_once(monkeypatch):
     monkeypatch.setattr(transition, "MOST_AT_ONCE", 24)
-    system = ph.gravitating_bodies(mass=[1.0, 1e-3, 2e-3, 3e-3], G=1.0)
-    angles = np.array([0.0, 1.0, 2.5])
-    radii = np.array([1.0, 1.7, 2.6])
+    system = ph.gravitating_bodies(mass=[1.0, 2e-3], G=1.0)
+    angles, radii = np.array([1.0]), np.array([1.7])
     position = np.concatenate([[[0, 0, 0]], np.stack([radii * np.cos(angles), radii * np.sin(angles), 0 * radii], 1)])
     speed = radii**-0.5
     velocity = np.concatenate([[[0, 0, 0]], np.stack([-speed * np.sin(angles), speed * np.cos(angles), 0 * radii], 1)])
     ds = ph.integrate(system, "v2", step=0.05, steps=20, every=20, position=position, velocity=velocity, tangent=True)
     P = ds.state_transition.values[-1]
-    assert P.shape == (24, 24) and ds.row.values[6] == "position_x.1"
-    J = np.kron(np.eye(4), np.block([[np.zeros((3, 3)), np.eye(3)], [-np.eye(3), np.zeros((3, 3))]]))
+    assert P.shape == (12, 12) and ds.row.values[6] == "position_x.1"
+    J = np.kron(np.eye(2), np.block([[np.zeros((3, 3)), np.eye(3)], [-np.eye(3), np.zeros((3, 3))]]))
     assert_allclose(P.T @ J @ P, J, rtol=0, atol=1e-11)
 
 
@@ -230,7 +229,7 @@ def test_quaternions_take_the_place_of_rotations():
 
 
 def test_elements_of_a_kepler_orbit_stay_but_for_the_anomaly():
-    ds = ph.integrate(ph.orbit(MU, 100.0), "v2/kepler", step=60.0, steps=30, tangent=True, **ORBIT)
+    ds = ph.integrate(ph.orbit(MU, 100.0), "kepler", step=60.0, steps=30, tangent=True, **ORBIT)
     found = ds.polhode.transition("elements").values
     assert_allclose(found[0], np.eye(6), rtol=0, atol=1e-11)
     assert_allclose(found[-1][1:5], np.eye(6)[1:5], rtol=0, atol=4e-10)
@@ -270,9 +269,7 @@ def test_loads_that_are_no_program_are_refused():
 
 
 def test_elements_need_an_orbit_with_a_node_and_a_periapsis():
-    ds = ph.integrate(
-        ph.orbit(1.0), "v2/kepler", step=0.1, steps=3, tangent=True, position=[1, 0, 0], velocity=[0, 1, 0]
-    )
+    ds = ph.integrate(ph.orbit(1.0), "kepler", step=0.1, steps=3, tangent=True, position=[1, 0, 0], velocity=[0, 1, 0])
     with pytest.raises(InvalidInput, match="nearly circular in row 0"):
         ds.polhode.transition("elements")
     with pytest.raises(InvalidInput, match="ask for it"):
@@ -314,8 +311,8 @@ def test_straight_constants_take_four_systems(monkeypatch):
         return system_with(system, changes)
 
     monkeypatch.setattr(columns, "system_with", counted)
-    ph.integrate(ph.free_body((1.0, 1.7, 2.3)), "v2", step=0.1, steps=1, tangent=["inertia.0"], **START)
+    ph.integrate(ph.free_body((1.0, 1.7, 2.3)), "trapm", step=0.1, steps=1, tangent=["inertia.0"], **START)
     assert len(built) == 4
     tensor = [[1.0, 0.1, 0.0], [0.1, 1.7, 0.2], [0.0, 0.2, 2.3]]
-    ph.integrate(ph.free_body(tensor), "v2", step=0.1, steps=1, tangent=["inertia.0.0"], **START)
+    ph.integrate(ph.free_body(tensor), "trapm", step=0.1, steps=1, tangent=["inertia.0.0"], **START)
     assert len(built) - 4 > 8

@@ -70,8 +70,8 @@ start = {"a": {"rotation_vector": (0.1, 0, 0), "angular_velocity": (0, 0.1, 0.2)
          "b": {"position": (1.2, 0, 0), "velocity": (0, 1, 0)}}
 run = dict(step=0.05, steps=100, every=10, start=start)
 run["events"] = [ph.events.of(near, direction=1).on("a", "b")]
-ds = ph.integrate(pair, "v2", **run)
-print(*ph.runs.write_scenario("pair.toml", pair, "v2", **run))
+ds = ph.integrate(pair, "mkrk:cv8", **run)
+print(*ph.runs.write_scenario("pair.toml", pair, "mkrk:cv8", **run))
 ph.save(ds, "mine.nc")
 """
 
