@@ -82,7 +82,7 @@ def test_attitude_survives_at_every_distance_from_whole_and_half_turns(k, map):
         before = rotation.compose(after, -turn, map, "continuous")
         results = {b: rotation.compose(before, turn, map, b) for b in ("continuous", "principal", "tracked")}
         q = of_turn(turn, map)
-        for i in range(number % 3, len(before), 3):  # 60 digits are slow
+        for i in range(number, len(before), 7):  # 60 digits are slow
             v = before[i]
             exact = product(exp(vector(v)), q)
             for branch, result in results.items():
@@ -120,18 +120,17 @@ def test_small_vectors_keep_their_digits():
         assert np.all(np.abs(new - (v + turn)).max(axis=1) <= 1e-15 * sizes)
 
 
-@each("axis", [(0, 1, 0), (0.6, -0.3, 0.7), (1e-9, 1, -1e-5)])
-def test_a_steady_turn_passes_whole_turns(axis):
-    axis = np.array(axis) / np.linalg.norm(axis)
-    v, turn = np.array([0 * axis, -1.5 * pi * axis]), 0.01 * pi * axis
-    start = v.copy()
+def test_a_steady_turn_passes_whole_turns():
+    axes = np.array([(0, 1, 0), (0.6, -0.3, 0.7), (1e-9, 1, -1e-5)])
+    axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+    start = np.array([-1.5 * pi * axes, 0 * axes])
+    v, turn = start, 0.01 * pi * axes
     for n in range(1, 10_001):
         v = rotation.compose(v, turn, branch="continuous")
-        exact = np.abs(start @ axis + n * 0.01 * pi)
-        assert np.abs(np.linalg.norm(v, axis=1) - exact).max() < 1e-9
-    assert (
-        np.abs(v[1] - start[1] - 100 * pi * axis).max() < 1e-9
-    )  # the other one ends at a whole turn: its axis is free
+        exact = np.abs((start * axes).sum(axis=-1) + n * 0.01 * pi)
+        assert np.abs(np.linalg.norm(v, axis=-1) - exact).max() < 1e-9
+    # Those that began at zero end at a whole turn: their axis is free.
+    assert np.abs(v[0] - start[0] - 100 * pi * axes).max() < 1e-9
 
 
 @each("miss", [1e-15, 1e-12, 1e-9, 1e-5, 1e-2])
@@ -177,7 +176,7 @@ def test_attitude_survives_gimbal_lock_at_every_distance(sequence):
     for number, turn in enumerate(TURNS):
         map = MAPS[number % 2]
         before = after + rotation.euler_increment(after, -turn, sequence, map, "continuous")
-        chosen = slice(number, None, 2 * len(TURNS) + 1)  # each turn has its share of the angles: 60 digits are slow
+        chosen = slice((number + 5 * SEQUENCES.index(sequence)) % 23, None, 23)  # its share of them: 60 digits are slow
         q = of_turn(turn, map)
         for a in before[chosen]:
             exact = product(of_angles(vector(a), sequence), q)
@@ -226,7 +225,7 @@ def test_a_steady_turn_passes_gimbal_lock(sequence):
     assert steady(sequence, [(0.0, 0.0), (0.3, -0.7), (-3.0, 2.0)], 400) < 1e-11
 
 
-@each("sequence", some(["XYZ", "zyx", "ZXZ", "yzy"], 2))
+@each("sequence", some(["XYZ", "zyx", "ZXZ", "yzy"], 1))
 def test_a_steady_turn_of_fifty_rounds(sequence):
     assert steady(sequence, [(0.0, 0.0), (0.3, -0.7)], 10_000) < 1e-9
 

@@ -155,7 +155,7 @@ def test_the_oracle_of_integrals_itself():
     assert abs(third_kind(9.0, 0.6, 0.3) / mp.quad(integrand, [0, 2, 4, 6, 8, 9]) - 1) < 1e-14
 
 
-@each("mc", some(MCS + BEYOND_ONE, 7))
+@each("mc", some(MCS + BEYOND_ONE, 4))
 def test_complete_integrals(mc):
     with mp.workdps(250 if mc < 1e-20 else 40):
         m = 1 - mp.mpf(mc)
@@ -174,7 +174,7 @@ def test_complete_third_kind_beyond_its_pole_is_the_principal_value(n):
         assert abs(elliptic.Pi_complete(n, mc) - exact) < 1e-14
 
 
-@each("mc", some((1e-100, 1e-14, 1e-3, 0.3, 1.0, 1.7), 3))
+@each("mc", some((1e-100, 1e-14, 1e-3, 0.3, 1.0, 1.7), 2))
 def test_third_kind_is_continued_over_all_amplitudes(mc):
     """Errata of a paper that defines it up to a quarter turn only: over half a period more has to be added."""
     for n in (-1e6, 0.99):
@@ -217,7 +217,7 @@ CARLSON = (
 def test_carlson(a):
     assert quiet(mp.mpf(float(elliptic.RF(*a))) / symmetric(*a) - 1, EPS) < 3
     assert quiet(mp.mpf(float(elliptic.RD(*a))) / symmetric(*a, a[2]) - 1, EPS) < 4
-    for p in (1e-10, 0.15, 1e10):
+    for p in (1e-10, 0.15, 1e10)[CARLSON.index(a) % 3 :: 2]:
         assert quiet(mp.mpf(float(elliptic.RJ(*a, p))) / symmetric(*a, p) - 1, EPS) < 5, p
     assert elliptic.RJ(*a[:2], a[2], a[2]) == pytest.approx(elliptic.RD(*a), rel=2e-15)
     assert elliptic.RF(*a) == pytest.approx(elliptic.RF(a[2], a[0], a[1]), rel=5e-16)
@@ -225,7 +225,7 @@ def test_carlson(a):
 
 @each("p", (-0.05, -0.17, -3.0))
 def test_carlson_principal_values(p):
-    for a in ((0.1, 0.2, 0.3), (2.0, 0.4, 1.1)):
+    for a in ((0.1, 0.2, 0.3),) if p == -0.17 else ((2.0, 0.4, 1.1),):
 
         def integrand(t, a=a):
             return 1.5 / ((t + p) * mp.sqrt((t + a[0]) * (t + a[1]) * (t + a[2])))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import mp_kepler as oracle
-from cover import some
+from cover import chosen, some
 from each import each
 from kepler_draws import draw, excess, fall, on_conic, pace, turned
 from polhode.algebra import kepler, orbits
@@ -48,7 +48,7 @@ def by_taylor(mu, r, v, t):
         return r, v
 
 
-@each("speed", some([0.0, 0.7, 1.0, 2**0.5, 1.7], 3))
+@each("speed", some([0.0, 0.7, 1.0, 2**0.5, 1.7], 2))
 def test_the_oracle_itself(speed):
     """Also for a fall, a circle and a parabola, the last as near as a rounded square root of 2 comes."""
     r, v = (1.0, 0.0, 0.0), (0.1 if speed else -0.3, 0.0, speed)
@@ -67,21 +67,21 @@ def test_the_oracle_on_an_exact_parabola():
 
 def test_conics_of_every_kind_for_any_time():
     rng = np.random.default_rng(1)
-    worst = [excess(*draw(rng)) for _ in range(50)]
+    worst = [excess(*draw(rng)) for _ in range(30)]
     assert max(worst) < ALLOWED and np.median(worst) < 0.3
 
 
 def test_falls_towards_the_centre():
     rng = np.random.default_rng(2)
-    worst = [excess(*fall(rng)) for _ in range(30)]
+    worst = [excess(*fall(rng)) for _ in range(20)]
     assert max(worst) < ALLOWED and np.median(worst) < 0.4
 
 
 def test_fast_points_aimed_almost_at_the_centre():
     """Far away still: a relative error of the angular momentum of 1e-9 must not turn the velocity."""
     rng = np.random.default_rng(8)
-    for lean in (1e-9, 4e-8, 1e-6, 1e-4):
-        for part in (0.3, 0.5, 0.9, 1.5):
+    for number, lean in enumerate((1e-9, 4e-8, 1e-6, 1e-4)):
+        for part in ((0.3, 0.9), (0.5, 1.5))[number % 2]:
             r, v = turned(rng, np.array([1.0, 0.0, 0.0]), 1.4e4 * np.array([-1.0, lean, 0.0]))
             assert excess(1.0, r, v, part / 1.4e4) < ALLOWED
 
@@ -93,7 +93,7 @@ def test_many_conics_and_falls():
     assert max(excess(*fall(rng)) for _ in range(10_000)) < ALLOWED
 
 
-@settings(law, max_examples=40)
+@settings(law, max_examples=25)
 @given(st.floats(-1.0, 1.0), st.floats(-16.0, 2.0), st.floats(-3.14, 3.14), st.floats(-12.0, 4.0), st.booleans())
 def test_extremes_searched(side, closeness, anomaly, length, backwards):
     """e = 1 -+ 10^closeness, the anomaly as far as the conic reaches."""
@@ -219,7 +219,10 @@ class Points:
 @pytest.mark.skipif(jit.disabled(), reason="millions of steps need the compiler")
 @each(
     ("e", "fraction", "mass"),
-    some([(0.0, 0.313, 1.0), (0.25, 0.05, 1.0), (0.25, 0.313, 0.3), (0.7, 0.05, 1.7), (0.9, 0.2, 1.0)], 3),
+    chosen(
+        [(0.0, 0.313, 1.0), (0.25, 0.05, 1.0), (0.25, 0.313, 0.3), (0.7, 0.05, 1.7), (0.9, 0.2, 1.0)],
+        [(0.0, 0.313, 1.0), (0.25, 0.313, 0.3)],
+    ),
 )
 def test_roundoff_of_invariants_is_a_random_walk(e, fraction, mass):
     """Without twice the digits in the coefficients most of these rows grow in proportion to the steps: to 1e-11."""

@@ -2,7 +2,6 @@
 
 import inspect
 import os
-import subprocess
 import sys
 
 import numpy as np
@@ -253,36 +252,31 @@ def test_unknown_sequences_are_answered_with_known_ones(sequence):
 # Without a compiler.
 
 IN_PLAIN_PYTHON = """
-import sys
+import json
 import numpy as np
 from test_rotation import CASES
 from polhode.algebra import rotation
 results = {}
 for name, arguments in CASES.items():
     result = getattr(rotation, name)(*arguments)
-    results[name] = np.concatenate([np.ravel(part) for part in (result if isinstance(result, tuple) else (result,))])
-np.savez(sys.argv[1], **results)
+    parts = result if isinstance(result, tuple) else (result,)
+    results[name] = np.concatenate([np.ravel(part) for part in parts]).tolist()
+print(json.dumps(results))
 """
 
 
-def test_plain_python_gives_the_same_numbers(tmp_path):
-    target = tmp_path / "plain.npz"
+def test_plain_python_gives_the_same_numbers(forked):
     paths = [os.path.dirname(__file__), *filter(None, sys.path)]
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(paths)}
-    subprocess.run([sys.executable, "-c", IN_PLAIN_PYTHON, str(target)], env=environment, check=True)
-    with np.load(target) as plain:
-        for name, arguments in CASES.items():
-            compiled = np.concatenate([np.ravel(p) for p in parts(getattr(rotation, name)(*arguments))])
-            np.testing.assert_allclose(
-                plain[name], compiled, rtol=0, atol=2e-15
-            )  # fused multiply-add rounds less often
+    plain = forked(IN_PLAIN_PYTHON, NUMBA_DISABLE_JIT="1", PYTHONPATH=os.pathsep.join(paths))
+    for name, arguments in CASES.items():
+        compiled = np.concatenate([np.ravel(p) for p in parts(getattr(rotation, name)(*arguments))])
+        np.testing.assert_allclose(plain[name], compiled, rtol=0, atol=2e-15)  # fused multiply-add rounds less often
 
 
-def test_importing_compiles_nothing_and_leaves_scipy_alone():
-    code = (
-        "import sys; from polhode.algebra import rotation, vectorised; "
-        "assert not vectorised.loop_for.cache_info().currsize; "
-        "assert 'scipy.spatial' not in sys.modules"
-    )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+def test_importing_compiles_nothing_and_leaves_scipy_alone(forked):
+    loaded = forked("""
+        import json, sys
+        from polhode.algebra import rotation, vectorised
+        print(json.dumps([vectorised.loop_for.cache_info().currsize, "scipy.spatial" in sys.modules]))
+    """)
+    assert loaded == [0, False]

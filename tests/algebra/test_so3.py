@@ -156,7 +156,7 @@ VECTOR_KERNEL = {name: getattr(so3, name) for name in EXACT_TANGENT}
 
 @precise
 def test_series_of_dexp_is_the_tangent_operator_of_exp():
-    for v in [a * d for a in (1e-3, 1.0, 4.0) for d in few[:2]]:
+    for v in [a * d for a, d in zip((1e-3, 1.0, 4.0), few, strict=False)]:
         assert largest(dexp(vector(v)) - tangent(exp, vector(v))) < 1e-30
 
 
@@ -173,7 +173,7 @@ def worst_tangent_error(kernel, name, vs):
 
 @each("name", EXACT_TANGENT)
 def test_tangent_operator_against_its_definition(name):
-    vs = [a * d for a in (0.0, *MODERATE) for d in few[:2]]
+    vs = [a * few[k % 2] for k, a in enumerate((0.0, *MODERATE))]
     assert worst_tangent_error(VECTOR_KERNEL[name], name, vs) < 1e-15
 
 

@@ -10,7 +10,7 @@ import pytest
 from mpmath import mp, mpf
 
 import polhode as ph
-from cover import some
+from cover import chosen, some
 from each import each
 from free_motion import angle_between, fastest, moved
 from polhode.errors import InvalidInput
@@ -20,6 +20,7 @@ from polhode.kernel import drive, layout as L
 INERTIA = np.array([0.376, 0.627, 1.0])  # the book of Vilmart's figure 1, with a momentum in general position
 M = np.array([0.3, 0.6, -0.8])
 START = np.array([1.0, 0.0, 0.0, 0.0])
+ORDERS = some(dmv.ORDERS, 3)
 
 
 def run(turn, h, n=1, inertia=INERTIA, m=M, guarded=True):
@@ -63,7 +64,7 @@ def test_the_oracle_is_right():
     assert abs(fastest(INERTIA, M) - np.linalg.norm(orbit / INERTIA, axis=1).max()) < 1e-3
 
 
-@each(("order", "steps"), [(2, 400), (4, 120), (6, 50), (8, 40), (10, 26)])
+@each(("order", "steps"), some([(2, 400), (4, 120), (6, 50), (8, 40), (10, 26)], 3))
 def test_observed_order(order, steps):
     m, q = moved(INERTIA, M, 10.0)
     errors = []
@@ -73,7 +74,7 @@ def test_observed_order(order, steps):
     assert np.abs(np.log2(np.array(errors[0]) / errors[1]) - order).max() < 0.1
 
 
-@each("order", dmv.ORDERS)
+@each("order", ORDERS)
 @each("inertia", [INERTIA, np.array([1.0, 0.376, 0.627]), np.array([1e-5, 1.0, 1.0])])
 def test_momentum_energy_and_unit_length_are_kept(order, inertia):
     h = 0.5 / fastest(inertia, M)
@@ -84,7 +85,7 @@ def test_momentum_energy_and_unit_length_are_kept(order, inertia):
     assert abs(np.linalg.norm(q) - 1) < 2e-14
 
 
-@each("order", dmv.ORDERS)
+@each("order", ORDERS)
 def test_there_and_back(order):
     m, _ = one(dmv.dmv(order), 0.4)
     assert np.abs(one(dmv.dmv(order), -0.4, m=m)[0] - M).max() < 4e-16
@@ -115,7 +116,7 @@ def test_the_cayley_vector_solves_the_equation_of_the_map():
     assert solved > 40
 
 
-@each("order", dmv.ORDERS)
+@each("order", ORDERS)
 def test_both_solvers_find_the_same(order):
     for h in (0.05, 0.3):
         m, q = one(dmv.dmv(order), h)
@@ -128,7 +129,7 @@ def test_newton_starts_near_the_solution(angle, iterations):
     assert run(dmv.dmv(10), angle / fastest(INERTIA, M))[3][0] <= iterations
 
 
-@each("order", [4, 6, 8, 10])
+@each("order", chosen([4, 6, 8, 10], [6, 10]))
 def test_thin_rods_lose_no_digits(order):
     """In the variables of the paper the terms of order 10 cancel to nothing here: errors of 0.04 rad."""
     inertia = np.array([0.206899198, 2.67176692e-06, 0.206897405])
@@ -150,7 +151,7 @@ def test_bodies_that_do_not_turn_and_states_that_are_no_numbers():
 
 # ------------------------------------------------------------------ what they refuse
 @each("axis", range(3))
-@each("order", dmv.ORDERS)
+@each("order", ORDERS)
 def test_past_the_fold_a_step_is_refused_never_another_rotation(order, axis):
     """About a principal axis the map turns by arcsin(angle) where it should turn by the angle."""
     m = 0.2 * np.eye(3)[axis]
@@ -185,15 +186,15 @@ def test_guarded_steps_are_near_the_motion_and_unguarded_ones_are_not():
         keep = fastest(inertia, m) < 20.0
         inertia, m = inertia[keep], m[keep]
         exact = moved(inertia, m, 0.4, order=16)[1]
-        for order in (4, 6, 8, 10):
+        for order in (6, 10):
             _, q, status, _ = run(dmv.dmv(order), 0.4, inertia=inertia, m=m)
-            assert angle_between(q, exact)[status == L.OK].max() < (5e-3 if order == 4 else 5e-4)
+            assert angle_between(q, exact)[status == L.OK].max() < 5e-4
             assert set(status) <= {L.OK, L.TOO_LARGE}
             _, q, status, _ = run(dmv.dmv(order), 0.4, inertia=inertia, m=m, guarded=False)
             assert (angle_between(q, exact)[status == L.OK] > 0.05).mean() > share
 
 
-@each("order", some([4, 6, 8, 10], 2))
+@each("order", chosen([4, 6, 8, 10], [6, 10]))
 def test_steps_up_to_the_guard_are_near_the_motion(order):
     """Of all angles, so that the bounds of the guard are reached."""
     for triangle in (True, False):
@@ -225,11 +226,11 @@ def test_a_body_that_is_too_thin_is_refused_by_name():
     random = np.random.default_rng(3)
     inertia = np.column_stack([10.0 ** random.uniform(-8, -5, 300), np.ones(300), np.ones(300)])
     m = inertia * random.normal(size=(300, 3))
-    for order in dmv.ORDERS:
+    for order in dmv.ORDERS[::2]:
         assert set(run(dmv.dmv(order), 0.2, 5, inertia=inertia, m=m)[2]) <= {L.OK, L.TOO_LARGE}
 
 
-@each("order", dmv.ORDERS)
+@each("order", ORDERS)
 def test_the_largest_step_is_taken_and_a_larger_one_is_not(order):
     inertia, m, _ = random_bodies(20, 8, triangle=False)
     for body, momentum in zip([*inertia, INERTIA], [*m, M], strict=True):
@@ -242,7 +243,7 @@ def test_the_largest_step_is_taken_and_a_larger_one_is_not(order):
     assert dmv.largest_step(order, (0.0, 0.0, 0.0), 1 / INERTIA) == np.inf
 
 
-@each("order", dmv.ORDERS)
+@each("order", ORDERS)
 def test_large_steps_in_pieces(order):
     """The fewest pieces that are in range, each as if it were a step."""
     h = 7.3

@@ -150,7 +150,7 @@ DEGENERATE = [
 @each("name", [*FORMS, "semiexact", "hermite"])
 @each(("inertia", "m"), DEGENERATE)
 def test_equilibria_equal_moments_and_coordinate_planes(name, inertia, m):
-    flow = {**FORMS, "semiexact": semiexact(8), "hermite": hermite(3)}[name]
+    flow = {**FORMS, "semiexact": semiexact(10), "hermite": hermite(3)}[name]
     end, q = moved(flow, inertia, m, 0.7)
     truth, attitude = exact(inertia, m, 0.7)
     assert np.allclose(end, truth, rtol=0, atol=1e-15)
@@ -193,7 +193,7 @@ def built(m):
     return constructed(m, 0.6, -0.8), atan2(m[1], m[0])
 
 
-@each("frame", [member, built])
+@each("frame", chosen([member, built], [built]))
 def test_other_frames_give_the_same_motion(frame):
     flow = jit.bind(forms.by_quaternion, frame=frame)
     for m in (AROUND_1, AROUND_3):
@@ -243,7 +243,7 @@ MISPRINTS = {
 }
 
 
-@each("name", some(MISPRINTS, 3))
+@each("name", some(MISPRINTS, 2))
 def test_formulas_as_printed_are_wrong_and_the_check_sees_it(name):
     template, changed = MISPRINTS[name]
     assert errors(jit.bind(template, **changed), BODY, AROUND_1, 9.0)[1] > 1e-2
@@ -288,7 +288,14 @@ RULES = {
 }
 
 
-@each(("form", "rule"), crossed(ASSEMBLIES, RULES))
+@each(
+    ("form", "rule"),
+    chosen(
+        product(ASSEMBLIES, RULES),
+        [("quaternion", "1"), ("matrix", "5"), ("matrix", "hermite 1"), ("matrix", "hermite 2"),
+         ("quaternion", "hermite 3")],
+    ),
+)  # fmt: skip
 def test_angle_of_one_step_errs_with_the_order_plus_one(form, rule):
     """Steps with the same middle: there the error has odd powers of the step only, and shows its first one early."""
     flow, order, steps = RULES[rule]
@@ -314,7 +321,7 @@ def test_semiexact_errs_about_the_momentum_only(form):
 
 @each("form", ASSEMBLIES)
 def test_semiexact_is_time_symmetric(form):
-    for flow in (semiexact(2, form), hermite(1, form)):
+    for flow in (semiexact(1, form), hermite(1, form)):
         there, q = moved(flow, BODY, AROUND_1, 1.3)
         back, p = moved(flow, BODY, there, -1.3)
         assert np.allclose(back, AROUND_1, rtol=0, atol=1e-15)
@@ -331,8 +338,7 @@ def test_whole_half_periods_are_integrated_exactly():
             assert errors(flow, BODY, AROUND_1, h)[1] < 5e-15 * (1 + abs(h))
 
 
-@each("form", ASSEMBLIES)
-@each("m", [AROUND_1, AROUND_3])
+@each(("form", "m"), crossed(ASSEMBLIES, [AROUND_1, AROUND_3]))
 def test_as_printed_one_rule_spans_the_whole_step(form, m):
     """(3.1) by NumPy's nodes over the whole amplitude, where the library takes the half turns out of it."""
     printed, ours = semiexact(5, form, "as_printed"), semiexact(5, form)

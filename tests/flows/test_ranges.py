@@ -38,7 +38,7 @@ def largest(name):
     return told.value.largest_step
 
 
-@each("name", chosen(ROWS, {*ROWS} - {"mr6", "mr8", "dmv2", "dmv4", "dmv8", "kl8/symmetric", "rkn6_14a/mr6", ROWS[-1]}))
+@each("name", chosen(ROWS, {"mr", "three_rotation", "symmetric", "implicit_midpoint", "dmv6", "s6_10/mr", ROWS[-2]}))
 def test_a_step_beyond_the_range_is_refused_and_one_within_is_right(name):
     """Splittings of the rotation took steps of 128 rad, and were off by pi."""
     step = largest(name)
@@ -51,7 +51,7 @@ def test_a_step_beyond_the_range_is_refused_and_one_within_is_right(name):
     assert float(rotation.angle_between(run(name, small).attitude.values[-1], turned)) < 2e-3
 
 
-@each("name", ["exact", "s6_10", "kl8", "kosenko"])
+@each("name", some(["exact", "s6_10", "kosenko", "kl8"], 2))
 def test_the_exact_motion_has_no_range(name):
     assert method(name).method.range == np.inf
     step = 128.0 / SPEED
@@ -59,12 +59,12 @@ def test_the_exact_motion_has_no_range(name):
     assert float(rotation.angle_between(run(name, step).attitude.values[-1], turned)) < 1e-12
 
 
-@each("name", some(["mr", "three_rotation", "mr4", "symmetric"], 2))
+@each("name", some(["mr", "three_rotation", "mr4", "symmetric"], 1))
 def test_rods_and_plates_are_refused_where_rotations_about_axes_go_wrong(name):
     """What one rotation adds to the momentum about the lightest axis turns it too: by more than the body turns."""
     random = np.random.default_rng(8)
     wrong = taken = 0
-    for _ in range(300):
+    for _ in range(150):
         d = 10.0 ** random.uniform(-3, 0, 3)
         I = np.array([d[1] + d[2], d[2] + d[0], d[0] + d[1]])
         m = random.normal(size=3) * 10.0 ** random.uniform(-2, 0, 3)
@@ -166,7 +166,7 @@ def test_the_largest_step_of_a_quadrature_is_the_one_of_its_guard(name):
     assert largest((0.3, 0.4, 0.0), np.array([0.5, 0.5, 0.0])) == np.inf
 
 
-@each("name", ["semiexact6", "semiexact10", "hermite4", "s6_10/semiexact6"])
+@each("name", chosen(["semiexact6", "semiexact10", "hermite4", "s6_10/semiexact6"], ["semiexact10"]))
 def test_a_thin_rod_is_told_the_step_it_can_take(name):
     rod, m = np.array([1e-6, 1.0, 1.0 + 1e-6]), np.array([3e-6, 0.01, 0.02])
     told = {}
@@ -185,9 +185,9 @@ def test_half_turns_taken_out_leave_long_steps_in_range_and_as_printed_they_are_
         truth = ph.free_motion(body, m, step).attitude
         ds = ph.integrate(ph.free_body(body), "semiexact10", step=step, steps=1, angular_momentum=m)
         assert float(rotation.angle_between(ds.attitude.values[-1], truth)) < 0.05
-    for name in ("semiexact10:as_printed", "baoab/semiexact10:as_printed:temperature=0:friction=0:seed=1"):
-        with pytest.raises(StepTooLarge):
-            ph.integrate(ph.free_body(body), name, step=1000.0, steps=1, angular_momentum=m)
+    printed = "baoab/semiexact10:as_printed:temperature=0:friction=0:seed=1"
+    with pytest.raises(StepTooLarge):
+        ph.integrate(ph.free_body(body), printed, step=1000.0, steps=1, angular_momentum=m)
 
 
 # ------------------------------------------------------------------ units

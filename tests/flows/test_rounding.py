@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import product
+
 import numpy as np
 import pytest
 
-from cover import crossed
+from cover import chosen
 from each import each
 from polhode.kernel import drive, layout as L
 from polhode.methods.free_flows import free_flow
@@ -23,6 +26,7 @@ BODIES = (
 )
 
 
+@cache
 def swept(name, h, n):
     """States after n steps, and the moments."""
     I = np.array([body[0] for body in BODIES])
@@ -54,17 +58,26 @@ def drifts(name, h, n):
     return np.abs(found[0] / energy - 1), np.abs(found[1] / length - 1), np.abs(found[2] - 1)
 
 
-@each(("name", "h"), crossed(["exact", "semiexact6", "kosenko", "dmv6", "implicit_midpoint"], [0.1, 0.9]))
+MANY = 50_000
+
+
+@each(
+    ("name", "h"),
+    chosen(
+        product(["exact", "semiexact6", "kosenko", "dmv6", "implicit_midpoint"], [0.1, 0.9]),
+        [("exact", 0.1), ("semiexact6", 0.9), ("kosenko", 0.1), ("dmv6", 0.1), ("implicit_midpoint", 0.9)],
+    ),
+)
 def test_no_rounding_of_energy_and_length_goes_one_way(name, h):
     """A step of the same size from the same orbit rounds alike; 100,000 of them were off by up to 3e-12."""
-    energy, length, unit = drifts(name, h, 100_000)
+    energy, length, unit = drifts(name, h, MANY)
     assert energy.max() < 2e-13 and length.max() < 1e-13 and unit.max() < 2e-14
 
 
 @each("name", ["mr", "symmetric", "three_rotation"])
 def test_rotors_keep_both_lengths(name):
     """Those of the momentum and of the quaternion, also where all angles are the same in every step."""
-    _, length, unit = drifts(name, 0.3, 100_000)
+    _, length, unit = drifts(name, 0.3, MANY)
     assert length.max() < 1e-13 and unit.max() < 2e-14
 
 
@@ -77,11 +90,15 @@ def veered(name, h, n):
 
 
 @each(
-    ("name", "h"), crossed(["exact", "semiexact6", "kosenko", "exact_matrix", "semiexact6_matrix", "dmv6"], [1e-3, 0.1])
+    ("name", "h"),
+    chosen(
+        product(["exact", "semiexact6", "kosenko", "exact_matrix", "semiexact6_matrix", "dmv6"], [1e-3, 0.1]),
+        [("exact", 0.1), ("kosenko", 0.1), ("dmv6", 0.1), ("exact_matrix", 1e-3), ("semiexact6_matrix", 1e-3)],
+    ),
 )
 def test_the_momentum_in_space_does_not_veer(name, h):
     """As products of matrices 100,000 turns were off by 1.2e-12, and a million by ten times as much."""
-    assert veered(name, h, 100_000).max() < 3e-13
+    assert veered(name, h, MANY).max() < 3e-13
 
 
 @pytest.mark.full

@@ -264,28 +264,45 @@ def owner(forked, tmp_path):
         process.end()
 
 
+@pytest.fixture
+def taken(tmp_path):
+    """A file that is being made for as long as the test lasts, by a thread: to locks of files one is as another."""
+    path, begun, end = tmp_path / "a.kernel", threading.Event(), threading.Event()
+
+    def make():
+        with cache.alone(path):
+            begun.set()
+            end.wait(60)
+
+    thread = threading.Thread(target=make)
+    thread.start()
+    assert begun.wait(60)
+    yield path
+    end.set()
+    thread.join()
+
+
 @LOCKED
-def test_a_file_that_is_there_is_not_waited_for(owner):
-    path = owner[1]
-    path.touch()
-    with cache.alone(path):
+def test_a_file_that_is_there_is_not_waited_for(taken):
+    taken.touch()
+    with cache.alone(taken):
         pass
-    assert path.with_suffix(".lock").exists()  # another's
+    assert taken.with_suffix(".lock").exists()  # another's
 
 
 @LOCKED
-def test_one_that_waits_is_not_kept_for_ever(owner, monkeypatch):
+def test_one_that_waits_is_not_kept_for_ever(taken, monkeypatch):
     monkeypatch.setattr(cache, "PATIENCE", 0.2)
-    with cache.alone(owner[1]):
+    with cache.alone(taken):
         pass
-    assert owner[1].with_suffix(".lock").exists()
+    assert taken.with_suffix(".lock").exists()
 
 
 @LOCKED
-def test_who_waits_is_told_that_kernels_are_compiled(owner, monkeypatch):
+def test_who_waits_is_told_that_kernels_are_compiled(taken, monkeypatch):
     monkeypatch.setattr(cache, "PATIENCE", 0.2)
     told = []
-    with jit.watched(lambda: told.append("compiling")), cache.alone(owner[1]):
+    with jit.watched(lambda: told.append("compiling")), cache.alone(taken):
         pass
     assert told == ["compiling"]
 
@@ -312,19 +329,19 @@ def test_an_owner_that_is_gone_keeps_nobody(owner, end):
 
 
 @LOCKED
-def test_ctrl_c_while_it_waits(owner, monkeypatch):
+def test_ctrl_c_while_it_waits(taken, monkeypatch):
     def pressed(seconds):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         patch.setattr(cache.time, "sleep", pressed)
-        with pytest.raises(KeyboardInterrupt), cache.alone(owner[1]):
+        with pytest.raises(KeyboardInterrupt), cache.alone(taken):
             raise AssertionError("entered")
-    with pytest.raises(KeyboardInterrupt), cache.alone(owner[1].with_name("b.kernel")):
+    with pytest.raises(KeyboardInterrupt), cache.alone(taken.with_name("b.kernel")):
         raise KeyboardInterrupt
-    with cache.alone(owner[1].with_name("b.kernel")):  # it was let go
-        assert len(list(owner[1].parent.iterdir())) == 2
-    assert [p.name for p in owner[1].parent.iterdir()] == ["a.lock"]
+    with cache.alone(taken.with_name("b.kernel")):  # it was let go
+        assert len(list(taken.parent.iterdir())) == 2
+    assert [p.name for p in taken.parent.iterdir()] == ["a.lock"]
 
 
 @LOCKED

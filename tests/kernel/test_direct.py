@@ -525,25 +525,6 @@ for name in {methods}:
 """
 
 
-FEW = """
-import json
-import polhode as ph
-from polhode.kernel import direct, many
-
-direct.Compiler.leaves = False
-top = ph.heavy_top((1.0, 1.2, 2.0), (0.1, 0.0, 1.0), weight=3.0)
-ds = ph.integrate(top, "mkrk:rk4", step=0.1, steps=4, angular_velocity=(0.3, -0.2, 1.1))
-many.members_loop(), many.adaptive_members_loop()
-orbit = ph.integrate(ph.orbit(1.0), step=0.1, steps=4, position=(1.0, 0.2, -0.1), velocity=(0.1, 0.9, 0.3))
-print(json.dumps([ds.sizes["time"], orbit.sizes["time"]]))
-"""
-
-
-def test_every_kernel_of_a_run_is_compiled_directly(forked, tmp_path):
-    """Where nothing is left to numba, a kernel that this compiler does not know ends the run."""
-    assert forked(FEW, POLHODE_CACHE_DIR=str(tmp_path)) == [5, 5]
-
-
 @pytest.mark.full
 def test_every_kernel_of_every_system_and_family_is_compiled_directly(tmp_path):
     run(tmp_path, list(polhode.systems.SYSTEMS), [name for name, row in METHODS.items() if row.family != "splitting"])

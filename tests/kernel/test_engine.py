@@ -34,9 +34,11 @@ def top():
 WARM = """
     import json, os
     import polhode as ph
-    from polhode.kernel import drive
-    from polhode.kernel.many import energy_loop
+    from polhode.kernel import direct, drive
+    from polhode.kernel.many import adaptive_members_loop, energy_loop, members_loop
     from polhode.methods import method
+
+    direct.Compiler.leaves = False
 
     def spin(t, q, omega, parameters):
         return (0.1 * omega[1], 0.0, parameters[0])
@@ -55,6 +57,7 @@ WARM = """
         final += ds.angular_momentum.values[-1].tolist()
         kernels += [k for k in system.__dict__["_compiled"].values() if k._cache.cache_path]
     kernels += [drive.loop_for(method("forward_euler_m").prepare().step, None), energy_loop()]
+    kernels += [members_loop(), adaptive_members_loop()]
     root = os.environ["POLHODE_CACHE_DIR"]
     print(json.dumps({
         "final": final,
@@ -67,6 +70,7 @@ WARM = """
 
 
 def test_a_second_process_finds_every_kernel_and_leaves_no_file(forked, tmp_path):
+    """Where nothing is left to numba, a kernel that the compiler of our own does not know ends the run."""
     cold = forked(WARM, POLHODE_CACHE_DIR=str(tmp_path))
     assert cold["misses"] == cold["kernels"] and cold["hits"] == 0
     assert cold["files"]
@@ -252,7 +256,7 @@ PLAIN = """
         ph.rigid_body((1, 2, 2.5), potential=lift, parameters=[0.5]),
     )
     results = []
-    for method in ("trapm", "akw", "mkrk:rk4", "mkrk:gauss4"):
+    for method in ("akw", "mkrk:gauss4"):
         for system in systems:
             ds = ph.integrate(system, method, step=0.02, steps=4, angular_velocity=(0.3, -0.2, 4.0), every=3)
             results.append(ds.attitude.values[-1].tolist() + ds.angular_momentum.values[-1].tolist())
@@ -273,7 +277,7 @@ def test_without_compilation_the_numbers_are_the_same(forked):
     plain, slow, failure = forked(PLAIN, NUMBA_DISABLE_JIT="1")
     with redirect_stdout(StringIO()) as told:
         exec(dedent(PLAIN), {"__name__": "plain"})
-    compiled, fast, same_failure = json.loads(told.getvalue())
+    compiled, fast, same_failure = json.loads(told.getvalue().splitlines()[-1])
     assert plain and not compiled
     np.testing.assert_allclose(slow, fast, rtol=0, atol=1e-13)
     assert failure == same_failure == ["ValueError", 1, 2]

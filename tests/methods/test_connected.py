@@ -63,7 +63,7 @@ def test_a_step_whose_load_bends():
     assert momenta_after("bbtrap", WALL, turning(q, m), 0.5) == pytest.approx(expected, abs=1e-12)
 
 
-@each("method", ["bbtrap", "akw", "swc1", "backward_euler", "backward_euler_m"])
+@each("method", some(["bbtrap", "akw", "swc1", "backward_euler_m", "backward_euler"], 3))
 def test_states_where_the_soft_wall_bends_the_step(method):
     q, m = BENDS[:, :4], BENDS[:, 4:]
     expected = connected(krysl_step(method, wall_torque, 1 / INERTIA, q, m), m, 0.75, 100)

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-
 import pytest
 
 WALK = r"""
@@ -77,12 +72,9 @@ REASONS = {
 
 
 @pytest.fixture(scope="module")
-def walk():
+def walk(forked):
     """What one step of a method of every kind over every kind of system come to, in plain Python."""
-    surroundings = os.environ | {"NUMBA_DISABLE_JIT": "1"}
-    done = subprocess.run([sys.executable, "-c", WALK], env=surroundings, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return forked(WALK, NUMBA_DISABLE_JIT="1")
 
 
 def test_what_does_not_fit_is_refused_before_the_run(walk):

@@ -191,7 +191,7 @@ def test_a_user_adds_a_scheme_in_a_few_lines():
     assert not ph.checks.check_method(wrong)["order, pinned body"].passed
     ph.methods.add_method(ph.methods.splitting(mine))
     try:
-        assert ph.integrate(TOP, "ruth_three/mr4", step=0.05, steps=2, **START).attrs["order"] == 3
+        assert ph.integrate(TOP, "ruth_three/dmv6", step=0.05, steps=2, **START).attrs["order"] == 3
     finally:
         del ph.methods.METHODS["ruth_three"]
 

@@ -183,17 +183,16 @@ def test_loads_commutator_and_rates_of_ten_potentials(name):
     pushed, twisted, _ = derive.commutator(g, force, torque, [])
     found = g.evaluate([*pushed, *twisted], given)
     expected = [oracle.slope(square, change) for change in directions(precise)]
-    curvature = max(
-        abs(oracle.slope(lambda at, k=k: oracle.values(g, [acting_on[k]], at)[0], change))
+    columns = [
+        [oracle.slope(lambda at, k=k: oracle.values(g, [acting_on[k]], at)[0], change) for k in range(6)]
         for change in directions(precise)
-        for k in range(6)
-    )
+    ]
+    curvature = max(abs(x) for column in columns for x in column)
     size = 4 * (1 + curvature) * max(map(abs, level))
     assert max(abs(a - b) for a, b in zip(found, expected, strict=True)) <= 1e-15 * size
 
     # Slopes of the loads, the rate in time.
-    for column, change in zip(slopes(g, acting_on), directions(precise), strict=True):
-        expected = [oracle.slope(lambda at, k=k: oracle.values(g, [acting_on[k]], at)[0], change) for k in range(6)]
+    for column, expected in zip(slopes(g, acting_on), columns, strict=True):
         found = g.evaluate(column, given)
         assert max(abs(a - b) for a, b in zip(found, expected, strict=True)) <= 4e-15 * (1 + curvature)
     (rate,) = g.evaluate(derive.rate_in_time(g, [U]), given)

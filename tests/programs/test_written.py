@@ -91,45 +91,6 @@ def test_the_same_function_gives_the_same_text_again():
     assert len(texts) == 1
 
 
-RUN = """
-    import json
-    import numpy as np
-    from polhode.kernel import jit
-    from polhode.kernel.signatures import LOADS
-    from polhode.programs.potentials import loads_of, text
-    from polhode.programs.trace import trace
-    from polhode.programs.written import module_of
-
-    def loop(y, bodies, parameters, out):
-        loads(15, 0.0, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
-
-    def spring(r, p):
-        return 0.5 * p[0] * np.dot(r, r)
-
-    from numba import f8, types
-    loads = jit.hole("loads(...)")
-    y, bodies, out = np.arange(13.0), np.ones(12), np.zeros(6)
-    compiled = []
-    with jit.watched(lambda: compiled.append(1)):
-        program = trace(spring, {"r": 3, "p": 1}, ())
-        found = loads_of(program.graph, program.outputs[0], [True], [[False] * 3])
-        roles = module_of(text(program.graph, {"loads": found}, False))
-        jit.compile_kernel(roles.loads, LOADS)
-        bound = jit.bind(loop, loads=roles.loads)
-        bound.__code__ = bound.__code__.replace(co_filename=roles.loads.__code__.co_filename)
-        jit.compile_kernel(bound, types.void(*[f8[::1]] * 4))(y, bodies, np.array([2.0]), out)
-    print(json.dumps([len(compiled), out.tolist()]))
-"""
-
-
-@compiling
-def test_a_second_process_compiles_nothing(forked, tmp_path):
-    (tmp_path / "kernels").mkdir(mode=0o700)
-    expected = [0.0, -2.0, -4.0, 0.0, 0.0, 0.0]
-    assert forked(RUN, POLHODE_CACHE_DIR=str(tmp_path / "kernels")) == [1, expected]
-    assert forked(RUN, POLHODE_CACHE_DIR=str(tmp_path / "kernels")) == [0, expected]
-
-
 @compiling
 def test_roles_compile_as_they_run_in_python():
     program = trace(central, {"r": 3, "p": 1}, ())
