@@ -26,6 +26,7 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-default-apps", "--disable-sync",
     "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist", "--hide-scrollbars",
     "--password-store=basic", "--mute-audio", "--force-color-profile=srgb",
+    "--disable-gpu-compositing", "--webgl-antialiasing-mode=none",
 )  # fmt: skip
 PATIENCE = 60.0
 """Seconds within which a page does what is waited for, on a slow machine."""
@@ -121,29 +122,38 @@ class Browser:
             if answer.get("sessionId") in self.pages:
                 self.pages[answer["sessionId"]].hear(answer["method"], answer["params"])
 
-    def open(self, address: str, size: tuple[int, int] = (1000, 800), **features: str) -> Page:
-        """A page of its own, loaded; ``features`` are media features such as ``prefers_color_scheme="dark"``."""
-        return Page(self, address, size, features)
+    def open(self, address: str, size: tuple[int, int] = (1000, 800), before: str = "", **features: str) -> Page:
+        """A page of its own, loaded after a script; ``features`` are media features such as
+        ``prefers_color_scheme="dark"``."""
+        return Page(self, address, size, before, features)
 
 
 class Page:
     """A tab: ``requests`` are the addresses it asked for, ``complaints`` its errors, warnings and refusals."""
 
-    def __init__(self, browser: Browser, address: str, size: tuple[int, int], features: dict[str, str]) -> None:
+    def __init__(
+        self, browser: Browser, address: str, size: tuple[int, int], before: str, features: dict[str, str]
+    ) -> None:
         self.browser, self.requests, self.complaints = browser, [], []
         self.target = browser.send("Target.createTarget", url="about:blank")["targetId"]
         self.session = browser.send("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
         browser.pages[self.session] = self
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
+        self.look(size, **features)
+        self.send("Page.addScriptToEvaluateOnNewDocument", source=before)
+        self.send("Page.navigate", url=address)
+        self.wait("document.readyState === 'complete'")
+
+    def look(self, size: tuple[int, int], **features: str) -> None:
+        """In front of all pages, of this size, with these media features."""
         width, height = size
+        self.send("Page.bringToFront")
         self.send(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
         )
         named = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
         self.send("Emulation.setEmulatedMedia", features=named)
-        self.send("Page.navigate", url=address)
-        self.wait("document.readyState === 'complete'")
 
     def send(self, method: str, **words):
         return self.browser.send(method, self.session, **words)
