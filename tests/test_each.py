@@ -45,7 +45,7 @@ def outcomes(tmp_path):
     """What becomes of these tests, by name."""
     (tmp_path / "test_them.py").write_text(TESTS)
 
-    def run(*options):
+    def run():
         told = {}
 
         class Reports:
@@ -55,29 +55,26 @@ def outcomes(tmp_path):
 
         alone = ["-n", "0", "--tb", "short", "-p", "no:cacheprovider", "--import-mode", "importlib"]
         places = ["-c", str(SETTINGS), "--rootdir", str(tmp_path), str(tmp_path)]
-        pytest.main([*alone, *options, *places], plugins=[Reports()])
+        pytest.main([*alone, *places], plugins=[Reports()])
         return told
 
     return run
 
 
 def test_every_case_is_asked_and_those_that_fail_are_named(outcomes, capsys):
-    told = outcomes("-m", "not full")
+    told = outcomes()
     assert {name: outcome for name, (outcome, _) in told.items()} == {
         "test_two_axes[some]": "failed",
+        "test_two_axes[full]": "failed",
         "test_beside_an_axis[x]": "skipped",
         "test_beside_an_axis[y]": "failed",
         "test_own_folder_and_patches": "passed",
         "test_own_rows": "passed",
     }
     assert "1 of 4 cases: 4-1" in told["test_two_axes[some]"][1] and "too large" in told["test_two_axes[some]"][1]
+    assert "2 of 6 cases: 3-1, 3-0" in told["test_two_axes[full]"][1], "long cases are a test of their own"
     assert "1 of 3 cases: three" in told["test_beside_an_axis[y]"][1]
     assert "[two] no twos" in told["test_beside_an_axis[x]"][1]
-
-
-def test_long_cases_are_a_test_of_their_own(outcomes, capsys):
-    told = outcomes("-m", "full")
-    assert list(told) == ["test_two_axes[full]"] and "2 of 6 cases: 3-1, 3-0" in told["test_two_axes[full]"][1]
 
 
 def test_cases_are_the_product_of_their_axes():

@@ -247,6 +247,7 @@ def test_a_cell_shows_the_page(notebook):
     assert scene["runs"][0]["clock"]["values"]["shape"] == [1001]
 
 
+@pytest.mark.full
 def test_the_page_of_a_cell_draws_in_a_browser(notebook, tmp_path):
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:

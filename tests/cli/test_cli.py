@@ -119,12 +119,6 @@ def test_run_in_silence_and_for_machines(polhode, tmp_path):
     assert facts["momentum_errors"]["vertical_angular_momentum"] == pytest.approx(error, rel=1e-12, abs=1e-300)
 
 
-def test_output_named_by_the_scenario(polhode, tmp_path):
-    Path("named.toml").write_text(SCENARIO + '[output]\nfile = "out/run.nc"\npicture = "out/look.png"\n')
-    assert polhode("run", "named.toml", "-q")[0] == 0
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["look.png", "run.nc"]
-
-
 def test_energy_that_need_not_stay(polhode):
     Path("mine.py").write_text("def torque(t, q, omega, parameters):\n    return (0.0, 0.0, 1.0)\n")
     for work, told in (("", ("work", "torque 5e-05", "energy less work")),
@@ -463,12 +457,12 @@ def test_detumble_example():
     ds = scenario.integrate()
     assert ds.step.values[1:-1].max() > 100 * ds.step.values[1:-1].min()
     state = {name: value for name, value in scenario.arguments.items() if name in ("attitude", "angular_velocity")}
-    fixed = ph.integrate(scenario.system, "mkrk:cv8", step=0.05, t_end=3600.0, t_eval=[60.0, 1840.0], **state)
+    fixed = ph.integrate(scenario.system, "mkrk:cv8", step=0.05, t_end=1850.0, t_eval=[60.0, 1840.0], **state)
     tight = ph.integrate(
         scenario.system,
         ph.methods.method("euler:dp8", sequence="ZYX"),
         steps=ph.Tolerance(1e-9, max_step=10.0),
-        t_end=3600.0,
+        t_end=1850.0,
         t_eval=[60.0, 1840.0],
         **state,
     )

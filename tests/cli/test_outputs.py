@@ -170,7 +170,7 @@ def test_films_name_their_maker(polhode, suffix):
         pytest.skip("there is no ffmpeg")
     scenario()
     assert polhode("run", "top.toml", "-q", "--no-picture")[0] == 0
-    assert polhode("animate", "top.nc", f"film.{suffix}", "--seconds", "0.2", "--size", "280x250", "-q")[0] == 0
+    assert polhode("animate", "top.nc", f"film.{suffix}", "--seconds", "0.2", "--panels", "body", "-q")[0] == 0
     assert made_by_polhode(Path(f"film.{suffix}"))
     Path(f"film.{suffix}").write_bytes(b"GIF89a of somebody, or a film, with no word of who made it")
     assert not made_by_polhode(Path(f"film.{suffix}"))

@@ -57,7 +57,7 @@ def drawn(path):
 
 
 # ------------------------------------------------------------------ files
-@each("suffix", some([".gif", ".png", ".apng"], 2))
+@each("suffix", some([".gif", ".png", ".apng"], 1))
 def test_a_film_is_an_animated_picture_that_loops(body, tmp_path, suffix):
     film = ph.plots.animate(body, tmp_path / f"body{suffix}", seconds=0.5, fps=12, size=(380, 234))
     frames, info = drawn(film.path)
@@ -74,10 +74,10 @@ def test_differences_between_frames_add_up_to_the_frames(body, tmp_path):
     ph.plots.animate(body, whole, **film)
     seen = drawn(whole)[0]
     ph.plots.animate(body, parts, **film)
-    assert all((a == b).all() for a, b in zip(seen, drawn(parts)[0], strict=True))  # the same twice
+    assert whole.read_bytes() == parts.read_bytes()
     ph.plots.animate(body, tmp_path / "c.apng", **film)
-    other = drawn(tmp_path / "c.apng")[0]
-    assert all((a == b).all() for a, b in zip(seen, other, strict=True))
+    other, info = drawn(tmp_path / "c.apng")
+    assert all((a == b).all() for a, b in zip(seen, other, strict=True)) and info["loop"] == 0
 
 
 @pytest.mark.skipif(not animation.ffmpeg(), reason="no ffmpeg")
@@ -222,7 +222,7 @@ def test_every_kind_of_system_can_be_filmed(which, request, tmp_path):
         ds = ph.integrate(ph.particle(2.0, gravity=(0, 0, -9.81)), step=0.05, t_end=1.0, velocity=(1, 0, 5))
     else:
         ds = request.getfixturevalue(which)
-    film = ph.plots.animate(ds, tmp_path / "film.gif", seconds=0.3, fps=10)
+    film = ph.plots.animate(ds, tmp_path / "film.gif", seconds=0.2, fps=10)
     frames, _ = drawn(film.path)
     assert (frames[0] != frames[-1]).any(axis=-1).sum() > 50
     panels = len(moving_panels.usual_panels(ds)) - 1

@@ -23,7 +23,7 @@ from polhode.trajectory.frames import shadow
 from text_boxes import misplaced
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SHORTER = {"cubesat": {"run.t_end_d": 0.1}, "dipole-liquid": {"run.steps": 200}}
+SHORTER = {"cubesat": {"run.t_end_d": 0.03}, "dipole-liquid": {"run.t_end": 1.0}}
 SINGLE = sorted(path.stem for path in EXAMPLES.glob("*.toml") if path.stem not in ("many-tops", "water"))
 MU = ph.planets.EARTH.mu
 SI = {"units": "SI"}
@@ -49,8 +49,18 @@ def water():
 
 
 @pytest.fixture(scope="module")
+def drawn_water(water):
+    return dashboard(water)
+
+
+@pytest.fixture(scope="module")
 def craft():
     return example("gravity-gradient-satellite")
+
+
+@pytest.fixture(scope="module")
+def drawn_craft(craft):
+    return dashboard(craft)
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +105,8 @@ def test_texts_of_gyros_and_thrusters_are_apart_and_inside(agile):
     assert {"Angle of each gimbal", "Time of thrust of each thruster so far"} <= set(titles(picture))
 
 
-def test_texts_of_water_are_apart_and_inside(water):
-    assert misplaced(dashboard(water)) == []
+def test_texts_of_water_are_apart_and_inside(drawn_water):
+    assert misplaced(drawn_water) == []
 
 
 @each(("name", "size"), some([
@@ -111,9 +121,12 @@ def test_texts_of_figures_for_papers_are_apart_and_inside(name, size):
 
 @pytest.mark.parametrize("rows", some([2, 1, 3], 1))
 def test_few_rows_of_all_kinds_are_drawn(rows, craft, water):
+    drawn = set()
     for ds in (craft, water, example("outer-planets"), example("leo-decay")):
         part = ds.isel(time=slice(0, rows))
-        assert misplaced(figure(part, [panel.name for panel in offered(Shown(part))])) == []
+        panels = [panel.name for panel in offered(Shown(part)) if panel.name not in drawn]
+        assert misplaced(figure(part, panels)) == []
+        drawn.update(panels)
 
 
 def test_texts_of_several_craft_and_of_two_bodies_are_apart_and_inside():
@@ -143,8 +156,8 @@ def test_kinds(name, kind):
     assert kind_of(Shown(example(name))).name == kind
 
 
-def test_spacecraft(craft):
-    picture = dashboard(craft)
+def test_spacecraft(craft, drawn_craft):
+    picture = drawn_craft
     angles = axes_of(picture, "LVLH angles")
     assert {"roll", "pitch", "yaw"} <= {text.get_text() for text in angles.texts}
     pitch = angles.lines[1].get_ydata()
@@ -166,8 +179,8 @@ def test_spacecraft(craft):
     assert low < -7.0e6 and high > 7.0e6
 
 
-def test_no_orbit_is_drawn_through_the_earth(craft):
-    orbit = axes_of(dashboard(craft), "Orbit about the Earth")
+def test_no_orbit_is_drawn_through_the_earth(drawn_craft):
+    orbit = axes_of(drawn_craft, "Orbit about the Earth")
     radius = ph.planets.EARTH.radius
     for line in orbit.lines:
         if line.get_linewidth() == 1.2 and line.get_alpha() == 0.5:  # behind the plane of the picture
@@ -240,11 +253,10 @@ def test_precession_counts_turns():
     np.testing.assert_allclose(drawn[-1], (turns[-1] - turns[0]) / (2 * np.pi), rtol=0, atol=1e-12)
 
 
-def test_molecules_in_a_bath_show_its_energy(water):
-    assert {"Temperatures", "Energies per body", "Radial distribution function, second half"} <= set(
-        titles(dashboard(water))
-    )
-    assert axes_of(dashboard(water), "Energy with the bath's")
+def test_molecules_in_a_bath_show_its_energy(drawn_water):
+    told = titles(drawn_water)
+    assert {"Temperatures", "Energies per body", "Radial distribution function, second half"} <= set(told)
+    assert axes_of(drawn_water, "Energy with the bath's")
 
 
 # ------------------------------------------------------------------ units
@@ -338,8 +350,8 @@ def test_attitudes_far_apart_are_dots():
 def test_formats_are_whole_and_the_same_each_time(craft, tmp_path):
     for suffix, mark in ((".pdf", b"%PDF"), (".svg", b"<?xml"), (".png", b"\x89PNG")):
         one, two = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
-        figure(craft, ["energy", "lvlh"], "column", one)
-        figure(craft, "energy,lvlh", "column", two)
+        figure(craft, ["energy"], "column", one)
+        figure(craft, "energy", "column", two)
         data = one.read_bytes()
         assert data.startswith(mark) and data == two.read_bytes()
         assert b"CreationDate" not in data and b"<dc:date>" not in data
@@ -435,7 +447,7 @@ def test_a_sum_that_is_a_top_is_shown_as_one():
 
 def test_the_command(craft, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    ph.save(craft, "run.nc")
+    ph.save(craft.isel(time=slice(0, 300)), "run.nc")
     run = CliRunner().invoke
     listed = run(group, ["plot", "run.nc", "--list"])
     assert listed.exit_code == 0 and "* lvlh " in listed.output and "rdf" not in listed.output

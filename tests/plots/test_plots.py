@@ -11,7 +11,7 @@ import pytest
 from matplotlib.image import imread
 
 import polhode as ph
-from cover import some
+from cover import chosen, some
 from each import each
 from polhode.plots import dashboard as draw, style, work_precision
 from polhode.plots.rows import extremes, opening, scattered
@@ -47,6 +47,13 @@ def point():
     )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def drawn_body(body, tmp_path_factory):
+    """Its dashboard, and the file."""
+    path = tmp_path_factory.mktemp("drawn") / "new" / "body.png"
+    return draw(body, path), path
+
+
 def panel(figure, title):
     found = [axes for axes in figure.axes if title in axes.get_title(loc="left")]
     assert len(found) == 1, [axes.get_title(loc="left") for axes in figure.axes]
@@ -62,8 +69,8 @@ def said(figure):
 
 
 # ------------------------------------------------------------------ content
-def test_body_has_all_its_panels(body, tmp_path):
-    figure = draw(body, tmp_path / "new" / "body.png")
+def test_body_has_all_its_panels(body, drawn_body):
+    figure, path = drawn_body
     assert "free_body" in said(figure) and "trapm" in said(figure) and "0.125" in said(figure)
     energy = panel(figure, "Energy error")
     assert energy.get_xlabel() == "time (s)"
@@ -77,13 +84,11 @@ def test_body_has_all_its_panels(body, tmp_path):
     polhode = panel(figure, "Polhode")
     assert {"x", "y", "z", "start", "end"} <= words(polhode)
     assert panel(figure, "z axis in space")
-    assert [path.name for path in (tmp_path / "new").iterdir()] == ["body.png"]
+    assert [one.name for one in path.parent.iterdir()] == ["body.png"]
 
 
-def test_png_is_whole_and_not_blank(body, tmp_path):
-    path = tmp_path / "body.png"
-    draw(body, path)
-    pixels = imread(path)
+def test_png_is_whole_and_not_blank(drawn_body):
+    pixels = imread(drawn_body[1])
     assert pixels.shape[:2] == (900, 1200)
     for rows, columns in (
         (slice(110, 330), slice(80, 660)), (slice(380, 590), slice(80, 660)), (slice(640, 860), slice(80, 660)),
@@ -145,21 +150,19 @@ def test_odd_trajectories_are_drawn_without_a_warning(body, point):
     zero = body.copy(deep=True)
     zero.energy_error[:] = 0.0
     zero.angular_momentum_space[:] = zero.angular_momentum_space[0]
-    still = body.copy(deep=True)
-    still.angular_momentum[:] = 0.0
+    zero.angular_momentum[:] = 0.0
     bad = body.copy(deep=True)
     bad.energy_error[-1], bad.angular_momentum_space[-1] = np.inf, np.nan
     explosion = body.copy(deep=True)
     explosion.energy_error[:] = 1e-9 * 10.0 ** (np.arange(len(body.time)) / 10)
     resting = point.copy(deep=True)
     resting.position[:], resting.momentum[:] = 0.0, 0.0
-    backwards = body.isel(time=slice(None, None, -1))
-    drawn = [draw(ds) for ds in (zero, explosion, backwards, still, bad, resting)]
+    drawn = [draw(ds) for ds in (zero, explosion.isel(time=slice(None, None, -1)), bad, resting)]
     for picture in drawn:
         picture.canvas.draw()
     assert "exactly zero" in words(panel(drawn[0], "Energy"))
     assert panel(drawn[1], "Energy").get_yscale() == "symlog"
-    times = panel(drawn[2], "Energy").lines[0].get_xdata()
+    times = panel(drawn[1], "Energy").lines[0].get_xdata()
     assert (np.diff(times) > 0).all()
 
 
@@ -187,7 +190,7 @@ def test_what_is_refused(body, tmp_path):
         work_precision(body)
     (tmp_path / "file").write_text("")
     with pytest.raises(ph.errors.FileProblem, match="cannot write"):
-        draw(body, tmp_path / "file" / "body.png")
+        ph.plots.figure(body, "energy", path=tmp_path / "file" / "body.png")
 
 
 @contextlib.contextmanager
@@ -201,7 +204,7 @@ def files_of_at_most(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-@each("kind", ["png", "pdf", "svg", "gif"])
+@each("kind", chosen(["png", "pdf", "svg", "gif"], ["svg", "gif"]))
 def test_a_failed_write_leaves_the_old_picture(body, tmp_path, kind):
     path = tmp_path / f"body.{kind}"
 
@@ -226,8 +229,8 @@ def test_pyplot_and_settings_stay_as_they_are(body, monkeypatch):
 
 
 # ------------------------------------------------------------------ fewer rows
-def test_layouts_of_the_users_settings_move_no_panel(body):
-    plain = [axes.get_position().bounds for axes in draw(body).axes]
+def test_layouts_of_the_users_settings_move_no_panel(body, drawn_body):
+    plain = [axes.get_position().bounds for axes in drawn_body[0].axes]
     with matplotlib.rc_context({"figure.constrained_layout.use": True}):
         picture = draw(body)
         picture.canvas.draw()
