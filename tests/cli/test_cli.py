@@ -145,23 +145,31 @@ def test_slow_user_function_is_noted(polhode):
     assert code == 0 and "polhode: note: torque 'torque' (slow.py:4) could not be compiled" in err
 
 
+INTERRUPTED = """
+import os, runpy, sys
+os.chdir({!r})
+sys.argv = ["polhode", "run", "long.toml", "--step", "0.002", "--no-picture"]
+try:
+    runpy.run_module("polhode", run_name="__main__", alter_sys=True)
+except SystemExit as end:
+    sys.stderr.flush()
+    os._exit(end.code)
+"""
+
+
 @each("presses", some([2, 1], 1))
-def test_ctrl_c_keeps_what_was_computed(tmp_path, presses):
+def test_ctrl_c_keeps_what_was_computed(tmp_path, presses, forked):
     (tmp_path / "long.toml").write_text(SCENARIO.replace("t_end = 0.1", "t_end = 1e7").replace("= 10\n", "= 10_000\n"))
-    run = subprocess.Popen(
-        [sys.executable, "-m", "polhode", "run", "long.toml", "--step", "0.002", "--no-picture"],
-        cwd=tmp_path, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    for line in run.stderr:
-        if line.startswith("running"):
-            break
+    run = forked.start(INTERRUPTED.format(str(tmp_path)))
+    while "running" not in run.told("err"):
+        time.sleep(0.05)
     time.sleep(0.3)
     for _ in range(presses):
-        run.send_signal(signal.SIGINT)
+        os.kill(run.pid, signal.SIGINT)
         time.sleep(0.002)
-    said = run.stderr.read().splitlines()[-1]
-    run.stderr.close()
-    assert run.wait(timeout=30) == 130
+    status, told = run.end()
+    assert status == 130, told
+    said = told.splitlines()[-1]
     ds = ph.load(tmp_path / "long.nc")
     steps = int(ds.attrs["steps"])
     assert len(ds.time) >= steps // 10_000 + 1 and float(ds.time[-1]) == pytest.approx(0.002 * steps)
