@@ -10,7 +10,6 @@ import pytest
 
 import browser as browsers
 import polhode as ph
-from each import each
 from polhode.viewer.arrays import Arrays
 from polhode.viewer.page import page as page_of
 from test_scene import craft, free, top
