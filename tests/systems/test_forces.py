@@ -271,13 +271,13 @@ print(len(compiled))
 
 
 @pytest.mark.skipif(disabled(), reason="nothing is compiled")
-def test_a_force_of_ones_own_is_compiled_by_one_process(tmp_path, capsys, python):
+def test_a_force_of_ones_own_is_compiled_by_one_process(tmp_path, capsys, forked):
     """The second process finds the kernel on disk, of a number that no kernel had before."""
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.replace("VALUE", repr(1.0 + np.random.default_rng().random())))
     runpy.run_path(str(script))
     assert capsys.readouterr().out.strip() == "1"
-    assert python(f"import runpy; runpy.run_path({str(script)!r})") == 0
+    assert forked(f"import runpy; runpy.run_path({str(script)!r})") == 0
 
 
 # ------------------------------------------------------------------ refusals

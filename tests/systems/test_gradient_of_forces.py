@@ -74,7 +74,11 @@ def test_the_size_is_a_thousandth_of_the_centres():
     r = (4.5e6, 0.0, 5.1e6)
     for on in (True, False):
         craft = ph.spacecraft(
-            (90.0, 70.0, 60.0), earth.mu, 100.0, forces=[ph.forces.zonal(**earth.zonal)], gradient_of_forces=on
+            (90.0, 70.0, 60.0),
+            earth.mu,
+            100.0,
+            forces=[ph.forces.zonal(J2=earth.J["J2"], radius=earth.radius)],
+            gradient_of_forces=on,
         )
         torques.append(load(craft, position=r, velocity=(0, 7e3, 0))[1])
     assert 1e-4 < np.linalg.norm(torques[0] - torques[1]) / np.linalg.norm(torques[1]) < 1e-2

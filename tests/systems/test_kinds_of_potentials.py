@@ -121,7 +121,8 @@ KINDS = {
 CHANGING = {"rotating dipole", "travelling wave", "place and attitude"}
 
 
-PARTS = {"power law", "Yukawa", "double well", "dipole", "travelling wave", "table"}
+PARTS = {"power law", "Yukawa", "double well", "anisotropic spring", "dipole", "gravity gradient", "travelling wave",
+         "table", "place, in an orbit"}  # fmt: skip
 """Whose operations others have too, and one that takes numba long."""
 UNTRACED = {"table": "np.interp", "no program": "cannot be traced"}
 """Those that are called as they are, and what is told."""

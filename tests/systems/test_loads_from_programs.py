@@ -290,7 +290,7 @@ def test_loads_without_a_potential_have_none(name):
 @each(("name", "method", "order"), [
     ("zonal", "fg6_5", 6), ("zonal", "fg6_5/kepler", 6), ("moon", "fg6_5/kepler", 6), ("added", "pmlf6", 6),
     ("craft", "fg6_5", 6), ("craft, added", "fg6_5/kepler", 6), ("table", "v2/kepler:corrected", 2),
-    ("zonal", "variational_midpoint4", 4),
+    pytest.param("zonal", "variational_midpoint4", 4, marks=pytest.mark.full),
 ])  # fmt: skip
 def test_methods_with_modified_kicks_take_it(name, method, order):
     """Their order, against a method without it."""

@@ -80,7 +80,7 @@ def test_three_kinds_of_methods_agree_with_the_kept_values(case, label, how):
 
 
 @each("case, label, how", [
-    pytest.param(case, *row, marks=() if (k + n) % len(COMPENSATED) == 0 else pytest.mark.full)
+    pytest.param(case, *row, marks=() if (k + n) % len(COMPENSATED) == 0 and n in (0, 2) else pytest.mark.full)
     for k, case in enumerate(CASES) for n, row in enumerate(COMPENSATED)
 ])  # fmt: skip
 def test_compensated_sums_keep_round_off_small(case, label, how):

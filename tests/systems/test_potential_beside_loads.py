@@ -306,6 +306,7 @@ def test_without_work_it_is_said():
 
 
 # ------------------------------------------------------------------ derivatives, members
+@pytest.mark.full
 def test_derivatives():
     system, by_hand = (
         ph.rigid_body(TENSOR, potential=height, torque=damping),

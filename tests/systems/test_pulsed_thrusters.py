@@ -44,7 +44,8 @@ def by_schedule():
     return final(ph.integrate(ph.spacecraft(**GIVEN, thrusters=fired), "mkrk:cv8", step=0.1, t_end=10.0, **START))
 
 
-@each("method, step", crossed(["s6_10", "rkn6_14a/kepler", "mkrk:cv8"], [0.5, 2.0, 0.4]))
+@each("method, step", [*crossed(["s6_10", "mkrk:cv8"], [0.5, 2.0, 0.4]),
+                       pytest.param("rkn6_14a/kepler", 0.4, marks=pytest.mark.full)])  # fmt: skip
 def test_pulses_are_those_of_thrusters_with_known_times(method, step):
     """Whether steps end where valves move, or not."""
     ds = ph.integrate(pulsed(), method, step=step, t_end=10.0, **START)
@@ -194,7 +195,7 @@ def test_a_sum_has_the_thrusters_of_a_spacecraft():
     steered = ph.controller(command, every=1.0, sets="thruster_command")
     built = ph.spacecraft(MOMENTS, EARTH, 100.0, pulsed_thrusters=JETS, controllers=[steered], parameters=[20.0])
     run = {"step": 0.1, "t_end": 60.0}
-    a, b = (ph.integrate(one, "v2/kepler", **run, **LOW) for one in (built, craft()))
+    a, b = (ph.integrate(one, "s6_10", **run, **LOW) for one in (built, craft()))
     fired = b.thruster_fired[-1].values
     assert fired[0] > 10.0 and np.array_equal(fired, a.thruster_fired[-1])
     np.testing.assert_allclose(b.position, a.position, rtol=1e-15)

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 import polhode as ph
-from cover import crossed, some
+from cover import chosen
 from each import each
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput
@@ -87,7 +87,10 @@ def loads(system, y):
 BOXED = {"box": 0.96, "cutoff": 0.45}
 
 
-@each(("model", "around"), crossed(MODELS, [BOXED, {}, BOXED | {"reaction_field": 78.5}]))
+ALL = [(model, around) for model in MODELS for around in (BOXED, {}, BOXED | {"reaction_field": 78.5})]
+
+
+@each(("model", "around"), chosen(ALL, [ALL[4], ALL[5], ALL[6]]))
 def test_energy_is_the_sum_over_sites(model, around):
     x, q = liquid(3, 0.32)
     system = ph.rigid_water(27, model, **around)
@@ -96,7 +99,7 @@ def test_energy_is_the_sum_over_sites(model, around):
     assert potential(system, y) == pytest.approx(expected, rel=1e-10)
 
 
-@each("model", some(MODELS, 1))
+@each("model", chosen(MODELS, ["tip3p"]))
 def test_loads_are_the_gradient(model):
     x, q = liquid(2, 0.32)
     system = ph.rigid_water(8, model, box=1.3, cutoff=0.65, switch=0.05)  # all pairs in the zone of the switch
@@ -123,7 +126,7 @@ def test_loads_are_the_gradient(model):
 
 def test_action_is_reaction_and_nothing_turns_the_whole():
     x, q = liquid(3, 0.32)
-    system = ph.rigid_water(27)
+    system = ph.rigid_water(27, "tip3p")
     found, _ = loads(system, start_state(system, position=x, attitude=q))
     F, T = found[:, :3], rotation.rotate(q, found[:, 3:])
     assert np.abs(F.sum(axis=0)).max() < 1e-13 * np.abs(F).max() * 27

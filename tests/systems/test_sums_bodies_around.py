@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -23,6 +25,7 @@ def craft(*loads, **around):
     return ph.system(ph.body("bus", 120.0, INERTIA), ph.loads.central(EARTH.mu), *loads, surroundings=around)
 
 
+@cache
 def pairs():
     moon = ph.surroundings.ephemeris("moon", "2026-03-20T12:00:00 UTC", stop=3e3, start=-100.0)
     path, body, force = ph.surroundings.path, ph.loads.third_body, ph.forces.third_body
@@ -45,14 +48,13 @@ def test_gravity_beyond_the_centre_is_that_of_an_orbit(name):
     built = ph.orbit(EARTH.mu, mass=120.0, forces=[force])
     assert ours.recommended == built.recommended and ours.conserves == built.conserves
     free = ph.integrate(craft(), **RUN, **LOW).position.values[-1]
-    for method in ("rkn6_14a/kepler", "mkrk:cv8"):
-        a, b = (ph.integrate(one, method, **RUN, **LOW) for one in (ours, built))
-        assert abs(a.position.values - b.position.values).max() < 1e-14 * 6878e3, method
-        assert abs(a.position.values[-1] - free).max() > (1e-7 if name == "by an ephemeris" else 1e-6) * 6878e3
-        assert float(abs(a.energy_error).max()) < 1e-12
-        if "work" in b:
-            assert list(a.force.values) == ["third_body_moon"]
-            assert a.work.values[-1] == pytest.approx(b.work.values[-1], rel=1e-10)
+    a, b = (ph.integrate(one, "rkn6_14a/kepler", **RUN, **LOW) for one in (ours, built))
+    assert abs(a.position.values - b.position.values).max() < 1e-14 * 6878e3
+    assert abs(a.position.values[-1] - free).max() > (1e-7 if name == "by an ephemeris" else 1e-6) * 6878e3
+    assert float(abs(a.energy_error).max()) < 1e-12
+    if "work" in b:
+        assert list(a.force.values) == ["third_body_moon"]
+        assert a.work.values[-1] == pytest.approx(b.work.values[-1], rel=1e-10)
     assert ph.system(**ours.arguments).arguments == ours.arguments
 
 

@@ -250,7 +250,8 @@ def wheeled(law, **words):
     return ph.system(bodies, ph.controller(law, 0.2, **words).on("a", "b"))
 
 
-@each(("words", "method"), crossed([{}, {"delay": 0.3, "limit": 0.2}], ["v2/kepler", "mkrk:cv8", "rkn6_14a/kepler"]))
+@each(("words", "method"), [*crossed([{}, {"delay": 0.3, "limit": 0.2}], ["s6_10", "mkrk:cv8"]),
+                            pytest.param({"delay": 0.3}, "v2/kepler", marks=pytest.mark.full)])  # fmt: skip
 def test_wheels_are_commanded_as_those_of_a_spacecraft(words, method):
     one = ph.spacecraft((10.0, 12.0, 14.0), MU, 120.0, wheels=WHEELS, parameters=(0.5, 5.0),
                         controllers=[ph.controller(on_wheels_of_one, 0.2, "wheel_command", **words)])  # fmt: skip

