@@ -15,6 +15,7 @@ import gyrostat
 import polhode as ph
 from cover import chosen, crossed, some
 from each import each
+from mp_free_body import closed_form
 from polhode.errors import InvalidInput
 from polhode.flows import elliptic_forms as forms
 from polhode.flows.semiexact import by_gauss, gauss_legendre, hermite, semiexact
@@ -47,11 +48,15 @@ def constructed(m, g1, g2):
 
 @functools.cache
 def exact(inertia, m, t):
-    """Momentum and attitude after a time t from the identity: of a gyrostat without rotors."""
+    """Momentum and attitude after a time t from the identity: of a gyrostat without rotors; a long motion that is not
+    on the separatrix by the closed form of ``test_free_rotation``."""
     fast = np.linalg.norm(np.divide(m, inertia)) + np.linalg.norm(m) / sqrt(min(inertia) * np.median(inertia))
     pieces = int(np.ceil(abs(t) * fast / 0.2)) + 1
     with mpmath.workdps(50):
-        found = gyrostat.motion(m, (1, 0, 0, 0), (0, 0, 0), inertia, float(t), 24, pieces)
+        if pieces > 20 and inertia != SEPARATRIX:
+            found = closed_form(inertia, m, float(t))
+        else:
+            found = gyrostat.motion(m, (1, 0, 0, 0), (0, 0, 0), inertia, float(t), 24, pieces)
         return tuple(np.array(one, dtype=float) for one in found)
 
 

@@ -51,6 +51,14 @@ def test_a_step_beyond_the_range_is_refused_and_one_within_is_right(name):
     assert float(rotation.angle_between(run(name, small).attitude.values[-1], turned)) < 2e-3
 
 
+def test_the_range_of_triple_jumps_is_that_of_the_longest():
+    longest = 2.0 ** (1 / 3) / (2.0 - 2.0 ** (1 / 3))  # the one back, between two
+    plain, boosted = method("mr"), method("mr4")
+    assert boosted.method.range == pytest.approx(plain.method.range / longest, rel=1e-14)
+    whole, jumps = (one.prepare().largest(BODY * OMEGA, 1.0 / BODY) for one in (plain, boosted))
+    assert jumps == pytest.approx(whole / longest, rel=1e-14)
+
+
 @each("name", some(["exact", "s6_10", "kosenko", "kl8"], 2))
 def test_the_exact_motion_has_no_range(name):
     assert method(name).method.range == np.inf

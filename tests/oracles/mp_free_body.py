@@ -1,9 +1,9 @@
-"""Free rotation of a rigid body in many digits, twice: the oracle of the exact step. Shares nothing with polhode.
+"""Free rotation of a rigid body in many digits: the oracle of the exact step. Shares nothing with polhode.
 
 ``closed_form`` is the textbook solution: Euler's angles of the body against the fixed angular momentum, the momentum by
 elliptic functions of a phase, the precession by an elliptic integral of the third kind, continued over whole periods
-[Landau and Lifshitz, Mechanics, section 37]. ``taylor`` sums power series of Euler's equations in short steps; it
-knows no elliptic function and checks the other. Both take floats exactly and start from the identity attitude.
+[Landau and Lifshitz, Mechanics, section 37]. ``gyrostat.motion`` sums power series of Euler's equations in short steps;
+it knows no elliptic function and checks this one. Both take floats exactly and start from the identity attitude.
 """
 
 import mpmath as mp
@@ -92,31 +92,3 @@ def closed_form(inertia, momentum, t, digits=DIGITS):
         m1[a], m1[b], m1[c] = x1, hand * y1, z1
         q[1 + b], q[1 + c], q[1 + a] = hand * e[1], e[2], e[3]
         return m1, q
-
-
-def taylor(inertia, momentum, t, order=45, digits=45):
-    """(m, q) after a time t by power series in steps of less than half a radian."""
-    with mp.workdps(digits):
-        I, m, t = [mp.mpf(x) for x in inertia], [mp.mpf(x) for x in momentum], mp.mpf(t)
-        q = [mp.mpf(1), mp.mpf(0), mp.mpf(0), mp.mpf(0)]
-        steps = int(2 * abs(t) * mp.sqrt(sum(x * x for x in m)) / min(I)) + 1
-        h = t / steps
-        for _ in range(steps):
-            M, W, Q = [[x] for x in m], [[x / i] for x, i in zip(m, I, strict=True)], [[x] for x in q]
-            for k in range(order):
-
-                def product(a, b, k=k):
-                    return mp.fsum(a[i] * b[k - i] for i in range(k + 1))
-
-                for i in range(3):
-                    j, l = (i + 1) % 3, (i + 2) % 3
-                    M[i].append((product(M[j][: k + 1], W[l]) - product(M[l][: k + 1], W[j])) / (k + 1))
-                for i in range(3):
-                    W[i].append(M[i][-1] / I[i])
-                w, x, y, z = (c[: k + 1] for c in Q)
-                Q[0].append(-(product(x, W[0]) + product(y, W[1]) + product(z, W[2])) / (2 * k + 2))
-                Q[1].append((product(w, W[0]) + product(y, W[2]) - product(z, W[1])) / (2 * k + 2))
-                Q[2].append((product(w, W[1]) + product(z, W[0]) - product(x, W[2])) / (2 * k + 2))
-                Q[3].append((product(w, W[2]) + product(x, W[1]) - product(y, W[0])) / (2 * k + 2))
-            m, q = ([mp.fsum(c * h**k for k, c in enumerate(series)) for series in side] for side in (M, Q))
-        return m, q
