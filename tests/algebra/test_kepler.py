@@ -31,7 +31,7 @@ def by_taylor(mu, r, v, t):
     """The motion by its power series in the time, step by step, in 50 digits."""
     with mp.workdps(60):
         mu, r, v = mp.mpf(mu), oracle.vector(r), oracle.vector(v)
-        steps, order = 24, 40
+        steps, order = 16, 40
         h = mp.mpf(t) / steps
         for _ in range(steps):
             # w = |r|^-3 by the recurrence of a power, s = r . r.
