@@ -119,7 +119,7 @@ def test_burns_and_impulses_along_the_velocity_change_volumes():
     burn = ph.forces.thrust(0.4, "velocity", start=0.55, stop=1.23)
     cart = ph.orbit(1.0, forces=[burn, ph.forces.impulse(0.777, 0.3, "velocity")])
     run = {"step": 0.05, "t_end": 2.0, "position": (1.0, 0, 0), "velocity": (0, 1.0, 0.2)}
-    matrix = ph.integrate(cart, "s6_10", tangent=True, **run).state_transition.values[-1]
-    found = ph.chaos.lyapunov(cart, "s6_10", vectors=6, every=4, **run)
+    matrix = ph.integrate(cart, "mkrk:cv8", tangent=True, **run).state_transition.values[-1]
+    found = ph.chaos.lyapunov(cart, "mkrk:cv8", vectors=6, every=4, **run)
     np.testing.assert_allclose(float(found.exponent.sum()) * 2.0, np.log(np.linalg.det(matrix)), rtol=0, atol=1e-10)
     assert abs(np.log(np.linalg.det(matrix))) > 0.1

@@ -567,11 +567,14 @@ class Halfhearted(Dying):
 
 
 def test_tasks_of_workers_that_die_are_given_out_again(monkeypatch):
-    done = []
     monkeypatch.setattr(workers, "Worker", Halfhearted)
-    with workers.Processes("a.zarr", "", {}, False, 2) as processes:
-        processes.carry_out(range(4), done.append)
-    assert sorted(done) == [0, 1, 2, 3] and processes.deaths == {5: 2} and not processes.given_up
+    for most, given_up in ((3, []), (2, [5])):
+        monkeypatch.setattr(workers, "MOST_DEATHS", most)
+        Halfhearted.deaths.clear()
+        done = []
+        with workers.Processes("a.zarr", "", {}, False, 2) as processes:
+            processes.carry_out(range(4), done.append)
+        assert sorted(done) == [0, 1, 2, 3] and processes.deaths == {5: 2} and list(processes.given_up) == given_up
     monkeypatch.setattr(workers, "Worker", Dying)
     with (
         workers.Processes("a.zarr", "", {}, False, 2) as processes,
@@ -860,8 +863,7 @@ def test_command(study, polhode):
     assert "14 of 14" in polhode("sweep", "--status", "study-sweep.zarr")[1]
 
 
-def test_what_cannot_be_drawn_is_one_sentence(study, polhode, monkeypatch):
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda *_, **words: None)  # as in ``test_command``
+def test_what_cannot_be_drawn_is_one_sentence(study, polhode):
     path = study()
     for name in ("attitude", "failure", "nonsense"):
         code, _, err = polhode("sweep", path, "-q", "--show", name)

@@ -151,8 +151,9 @@ def test_orbit_from_ranges():
     for name, station in (("range.a", (6.4e6, 0, 0)), ("range.b", (0, 6.4e6, 0)), ("range.c", (0, 0, 6.4e6))):
         distance = np.linalg.norm(ds.position.values - np.array(station), axis=1)
         data[name] = {"time": ds.time, "values": distance + 10 * rng.standard_normal(61), "station": station}
-    found = ph.estimation.kalman(orbit, data, prior={"position": 1e4, "velocity": 10.0}, noise={"range": 10.0},
-                                 step=60, position=(7.005e6, 3e3, -2e3), velocity=(5, 5330, 5340))  # fmt: skip
+    prior = {"position": 1e4, "velocity": 10.0}
+    found = ph.estimation.kalman(orbit, data, "mkrk:cv8", prior=prior, noise={"range": 10.0}, step=60,
+                                 position=(7.005e6, 3e3, -2e3), velocity=(5, 5330, 5340))  # fmt: skip
     error = np.concatenate([found.position[-1] - ds.position[-1], found.momentum[-1] - ds.momentum[-1]])
     assert (abs(error) < 3.5 * found["std"].values[-1]).all() and found["std"].values[-1, :3].max() < 30
 

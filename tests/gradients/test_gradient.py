@@ -45,7 +45,7 @@ CASES = {
     "top": (top, "rkn6_14a", {"step": 0.05, **START}, ["weight", "center_of_mass", "inertia"]),
     "processed": (top, "kl8", {"step": 0.05, **START}, ["weight"]),
     "lie group": (top, "mkrk:gauss4", {"step": 0.05, **START}, ["inertia"]),
-    "chart": (top, "mkrk:rk4", {"step": 0.05, **START}, []),
+    "chart": (top, "mkrk:rk4", {"step": 0.05, **START}, ["weight"]),
     "taylor": (top, "taylor14", {"step": 0.05, **START}, []),
     "conic": (lambda: ph.orbit(MU, forces=ZONAL), "aba10_6_4/kepler", {"step": 60.0, **ORBIT}, ["mu", "forces.0.J2"]),
     "orbit": (lambda: ph.orbit(MU, forces=ZONAL), METHOD, {"step": 60.0, **ORBIT}, ["mu", "forces.0.J2"]),
@@ -251,7 +251,7 @@ BAD = {
 @each("name", BAD)
 def test_bad_input_is_named(name):
     change, words = BAD[name]
-    given = {"objective": lambda s: s.attitude[0], "system": top(), "method": "v2", "step": 0.1, "steps": 2,
+    given = {"objective": lambda s: s.attitude[0], "system": top(), "method": "mkrk:rk4", "step": 0.1, "steps": 2,
              "wrt": ["attitude", "angular_momentum", "weight"]} | START  # fmt: skip
     with pytest.raises(InvalidInput) as problem:
         ph.gradient(**(given | change))

@@ -26,6 +26,7 @@ from outcomes import EXPENSIVE, FUNCTIONS, few_gigabytes, leaves, outcome
 from polhode.errors import InvalidInput
 from public_calls import CALLS, UNTRIED, R, V, arguments_of
 
+pytestmark = pytest.mark.usefixtures("columns_by_twos")
 KINDS = ("POSITIONAL_OR_KEYWORD", "KEYWORD_ONLY", "POSITIONAL_ONLY")
 
 
@@ -219,7 +220,7 @@ def same(a, b):
                for x, y in zip(left, right, strict=True))  # fmt: skip
 
 
-@each("name", some(sorted(set(CALLS) - EXPENSIVE - {"plots.work_precision", "State"}), 48))
+@each("name", some(sorted(set(CALLS) - EXPENSIVE - {"plots.work_precision", "State"}), 32))
 def test_a_quantity_for_every_argument_is_converted_or_refused(name, monkeypatch, tmp_path):
     """In every unit; where it is taken, the answer is that of the same value in SI. A State keeps quantities until the
     units of the run are known."""

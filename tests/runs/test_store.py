@@ -55,9 +55,9 @@ class Stop(Exception):
 
 @pytest.fixture
 def slices(monkeypatch):
-    """Slices of eight steps, between any two of which a run may be stopped."""
+    """Slices of sixteen steps, between any two of which a run may be stopped."""
     monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0)
-    monkeypatch.setattr(stepping, "FIRST_SLICE", 8)
+    monkeypatch.setattr(stepping, "FIRST_SLICE", 16)
     monkeypatch.setattr(stepping.Run, "adjust", lambda run, elapsed: None)
 
 
@@ -656,7 +656,8 @@ def polhode(monkeypatch, capsys, tmp_path):
     return call
 
 
-def test_run_with_a_store_and_resume(polhode):
+def test_run_with_a_store_and_resume(polhode, monkeypatch):
+    monkeypatch.setattr(ph.plots, "dashboard", lambda ds, path: Path(path).touch())
     assert polhode("run", "top.toml", "-q", "--no-picture")[0] == 0
     whole = ph.load("top.nc")
     assert polhode("run", "top.toml", "-q", "--no-picture", "--store", "run.zarr", "-o", "a.nc") == (0, "", "")

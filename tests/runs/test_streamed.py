@@ -15,7 +15,7 @@ import pytest
 import xarray as xr
 
 import polhode as ph
-from cover import some
+from cover import chosen
 from polhode import durable, events, forces
 from polhode.runs import rows, stepping, store, streamed
 from polhode.trajectory import growing
@@ -73,7 +73,7 @@ RUNS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", some(RUNS, 4))
+@pytest.mark.parametrize("name", chosen(RUNS, ["steps of one size", "own coordinates", "a terminal event"]))
 def test_the_trajectory_is_that_of_a_run_in_memory(path, small, name):
     system, method, more = RUNS[name]
     whole = ph.integrate(system(), method, **more)

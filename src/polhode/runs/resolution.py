@@ -227,9 +227,9 @@ def _told(run: Run, times: Array, rows: Array, speed: float, most_turn: float = 
 def _straight(run: Run, times: Array, states: Array, at: Sequence[int], speed: float) -> float:
     """The largest such change where states within the step that begins at each of these rows, and ends at the next, lie
     on a straight line; infinite where that may tell nothing."""
-    before, after = states[at, None], states[[k + 1 for k in at], None]
+    before, after = states[at][:, None], states[[k + 1 for k in at]][:, None]
     try:
-        changes = _told(run, times[at, None] + ALONG * run.h, before + ALONG[:, None] * (after - before), speed, 1.0)
+        changes = _told(run, times[at][:, None] + ALONG * run.h, before + ALONG[:, None] * (after - before), speed, 1.0)
     except Exception:  # a function of the user's, beside the run
         return inf
     return max(changes) if all(change == change for change in changes) else inf
