@@ -78,7 +78,7 @@ def run(example):
 
 
 @pytest.mark.parametrize("module", [*GROUPS, pytest.param("", marks=pytest.mark.full, id="long")])
-def test_examples_show_what_comes_out(module, nothing_added, tmp_path, monkeypatch):
+def test_examples_show_what_comes_out(module, nothing_added, columns_by_twos, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, thing in GROUPS[module].items() if module else callables().items():
         text = inspect.getdoc(thing) or ""

@@ -14,6 +14,7 @@ from tests.support.study_parts import check_parts
 
 import polhode as ph
 import polhode_papers as studies
+from cover import some
 from each import each
 from free_motion import moved
 from mutants import claim_of, flips, order_off, put, scaled
@@ -281,8 +282,10 @@ def matrix_of(q):
 
 @each(
     "moments, m",
-    [((0.4, 0.7, 1.0), (0.6, 0.1, 0.8)), ((1.0, 0.3, 0.9), (0.48, 0.6, -0.64)), ((0.7, 0.9, 0.25), (0.3, -0.8, 0.5)),
-     ((0.98, 1.0, 0.03), (-0.6, 0.7, 0.08))],
+    some([
+        ((0.4, 0.7, 1.0), (0.6, 0.1, 0.8)), ((1.0, 0.3, 0.9), (0.48, 0.6, -0.64)), ((0.7, 0.9, 0.25), (0.3, -0.8, 0.5)),
+        ((0.98, 1.0, 0.03), (-0.6, 0.7, 0.08)),
+    ], 2),
 )  # fmt: skip
 def test_the_reference_is_the_motion(moments, m):
     """Theta functions in long doubles against Taylor series in 40 digits, axes in any order, both ways round."""
@@ -994,7 +997,7 @@ def test_midpoint_is_good_in_one_chart():
     """It is the change of the chart that makes the control lose energy: a fast top upright never leaves chart 1."""
     Q, m = ph.rotation.matrix_from_quaternion(ph.rotation.exp_quaternion((0.2, 0.1, 0.0))), np.array((0.0, 0.1, 2.0))
     early = charts.Run(charts.in_a_chart(Q, m), TOP, "midpoint").take_steps(1000, 0.05)
-    late = charts.Run(charts.in_a_chart(Q, m), TOP, "midpoint").take_steps(8000, 0.05)
+    late = charts.Run(charts.in_a_chart(Q, m), TOP, "midpoint").take_steps(4000, 0.05)
     assert late.changes == 0 and late.chart == 1
     assert 0.0 < late.worst < 1.5 * early.worst < 0.01
 

@@ -524,24 +524,25 @@ def test_a_store_that_leads_out_of_its_folder(live, tmp_path):
 
 # ------------------------------------------------------------------ a disk that is full
 FULL = """
-    import json, resource, signal
+    import json, os, resource, signal
     from pathlib import Path
     import numpy as np
     import polhode as ph
     from polhode.trajectory import export
     from polhode.trajectory.files import appearing_whole
 
+    os.chdir({!r})
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     body = ph.particle(mass=2.0, stiffness=3.0)
     ds = ph.integrate(body, "mkrk:rk4", step=0.01, steps=3000, position=(1, 0, 0), velocity=(0, 1, 0))
-    kinds = {
+    kinds = {{
         "a.nc": ph.save, "a.zarr": ph.save, "a.xyz": export.extended_xyz, "a.dump": export.lammps_dump,
         "a.gsd": export.gsd,
         "a.oem": lambda ds, path: export.oem(
             ds, path, object_name="X", center_name="EARTH", units="km", epoch="2030-01-01T00:00:00 TDB"
         ),
-    }
-    told = {}
+    }}
+    told = {{}}
     for name, write in kinds.items():
         path = Path(name)
         write(ds.isel(time=slice(0, 20)), path)
@@ -556,16 +557,16 @@ FULL = """
                 words = str(refused)
             finally:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-            told[f"{name} {most}"] = words, before == [file.read_bytes() for file in files]
+            told[f"{{name}} {{most}}"] = words, before == [file.read_bytes() for file in files]
     left = [path.name for path in Path().iterdir() if path.name not in kinds]
     print(json.dumps([told, left]))
 """
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
-def test_a_disk_that_is_full(python, tmp_path):
+def test_a_disk_that_is_full(forked, tmp_path):
     """The old file is kept, one sentence says so; HDF5 alone ends the process."""
-    told, left = python(FULL, cwd=tmp_path)
+    told, left = forked(FULL.format(str(tmp_path)))
     for name, (words, kept) in told.items():
         assert words.startswith(f"cannot write {name.split()[0]}: File too large; choose another place"), (name, words)
         assert kept, name

@@ -269,7 +269,11 @@ def test_everything_has_a_name_and_can_be_reached(opened):
 # ------------------------------------------------------------------ where it is shown
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1400, "light")])
 def test_widths_and_colours(opened, width, scheme):
-    page = opened(craft_page(), (width, 800), prefers_color_scheme=scheme)
+    page = opened(craft_page())
+    page.do("globalThis.before = document.querySelector('canvas'), 0")
+    page.look((width, 800), prefers_color_scheme=scheme)
+    if scheme == "dark":
+        page.wait("document.querySelector('canvas') !== before")  # made anew, in other colours
     assert page.do("document.documentElement.scrollWidth") <= width
     ground, ink = page.do("""(() => { const s = getComputedStyle(document.querySelector('.pv'));
       return [s.backgroundColor, s.color].map((one) => one.match(/[0-9]+/g).slice(0, 3).map(Number)); })()""")
@@ -308,13 +312,14 @@ def test_without_webgl_the_numbers_are_shown(opened):
 
 
 def test_page_in_the_frame_of_a_notebook(browser, tmp_path):
-    """It has the theme of the notebook."""
+    """It has the theme of the notebook, though the browser has the other one."""
     target = tmp_path / "notebook.html"
     body = '<body data-jp-theme-light="false">'
     target.write_text(f"<!doctype html>{body}{ph.view(free())._repr_html_()}", encoding="utf-8")
     page = browser.open(target.as_uri(), (620, 850))
     assert page.do("document.querySelector('iframe').getAttribute('sandbox')") == "allow-scripts"
     for dark in (True, False):
+        page.look((620, 850), prefers_color_scheme="light" if dark else "dark")
         page.do(f"document.body.dataset.jpThemeLight = '{str(not dark).lower()}'")
         for _ in range(100):
             seen = page.pixels("iframe")
