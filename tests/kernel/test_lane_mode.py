@@ -7,6 +7,7 @@ from math import acos, asin, atan2, ceil, cos, exp, floor, frexp, isnan, log, na
 import numpy as np
 import pytest
 
+from cover import crossed
 from polhode.algebra import elementary
 from polhode.kernel import jit, lane_mode
 from polhode.kernel.jit import helper, hole, inlined, numbers_at
@@ -218,8 +219,7 @@ EXACT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("width", [4, 16])
-@pytest.mark.parametrize("function", EXACT)
+@pytest.mark.parametrize(("function", "width"), crossed(EXACT, [4, 16]))
 def test_lanes_are_plain_numbers(function, width):
     plain, wide = both(function, width)
     np.testing.assert_array_equal(wide, plain)
