@@ -408,6 +408,21 @@ steps = 100
     assert abs(many.position[1, -1] - many.position[0, -1]).max() > 0.01
 
 
+def test_a_number_of_an_added_load_may_be_left_out():
+    def spring(body, stiffness: float, rest: float | None = None):
+        r = np.linalg.norm(body.position)
+        return stiffness * (r * r if rest is None else (r - rest) ** 2)
+
+    try:
+        ph.loads.add_load(spring)
+        loose, at_rest = ph.loads.spring(3.0), ph.loads.spring(3.0, rest=1.0)
+        energies = [float(ph.integrate(ph.system(ph.body("a", 2.0), one), "v2", step=0.01, steps=1,
+                                       position=(2.0, 0, 0)).energy[0]) for one in (loose, at_rest)]  # fmt: skip
+        assert energies == [12.0, 3.0] and set(at_rest.parameters) == {"stiffness", "rest"}
+    finally:
+        LOADS.pop("spring", None)
+
+
 def test_what_an_added_load_reads_is_read_anew(added, monkeypatch):
     ours = ph.system(ph.body("a", 2.0), ph.loads.yukawa(3.0))
     run = {"step": 0.01, "steps": 20, "position": (1.0, 0.0, 0.0)}
