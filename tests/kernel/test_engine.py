@@ -35,7 +35,7 @@ WARM = """
     import json, os
     import polhode as ph
     from polhode.kernel import direct, drive
-    from polhode.kernel.many import adaptive_members_loop, energy_loop, members_loop
+    from polhode.kernel.many import adapt_members, march_members, potential_energies
     from polhode.methods import method
 
     direct.Compiler.leaves = False
@@ -56,8 +56,8 @@ WARM = """
         ds = ph.integrate(system, "forward_euler_m", step=0.01, steps=5, angular_velocity=(0.1, 0.2, 0.3))
         final += ds.angular_momentum.values[-1].tolist()
         kernels += [k for k in system.__dict__["_compiled"].values() if k._cache.cache_path]
-    kernels += [drive.loop_for(method("forward_euler_m").prepare().step, None), energy_loop()]
-    kernels += [members_loop(), adaptive_members_loop()]
+    kernels += [drive.loop_for(method("forward_euler_m").prepare().step, None), potential_energies.kernel()]
+    kernels += [march_members.kernel(), adapt_members.kernel()]
     root = os.environ["POLHODE_CACHE_DIR"]
     print(json.dumps({
         "final": final,

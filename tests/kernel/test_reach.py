@@ -259,7 +259,7 @@ KNOWN = """
     from numba.core.event import install_recorder
     from polhode.algebra import vectorised
     from polhode.kernel import drive, jit, pairs, reach
-    from polhode.kernel.many import energy_loop
+    from polhode.kernel.many import potential_energies
     from polhode.kernel.signatures import LOADS, POTENTIAL
     from polhode.methods import method
     from polhode.systems.gravitation import gravity_potential
@@ -271,7 +271,7 @@ KNOWN = """
     for role, signature in ((top_series, LOADS), (no_loads, LOADS),
                             (gravity_potential, POTENTIAL), (None, None)):
         with install_recorder("numba:compile") as recorder:
-            energy_loop() if role is None else jit.compile_kernel(role, signature)
+            potential_energies.kernel() if role is None else jit.compile_kernel(role, signature)
         done[role.__name__ if role else "loop"] = bool(recorder.buffer)
     asked = []
     jit.compile_kernel = lambda function, signature: asked.append(function)

@@ -17,7 +17,7 @@ from polhode.programs.dynamics import Dynamics
 from polhode.programs.graph import FUNCTIONS, Graph
 from polhode.programs.roles import member_text
 from polhode.programs.written import module_of
-from polhode.systems.user.function import repeated
+from polhode.systems.user.function import one_call
 from program_text import over_lanes
 
 F, EARTH, T = ph.forces, ph.planets.EARTH, 0.3
@@ -101,7 +101,7 @@ def called(dynamics, width, y, bodies, parameters, compiled=True):
         flat = [np.ascontiguousarray(rows[k : k + width].T).ravel() for rows in (y, bodies, parameters)]
         into = np.zeros(width * out.shape[1])
         if compiled:
-            repeated(LOADS)(jit.compile_kernel(role, LOADS), 1, T, *flat, into)
+            one_call[LOADS](jit.compile_kernel(role, LOADS), T, *flat, into)
         else:
             role(L.ALL, T, dynamics.N, *flat, into)
         out[k : k + width] = into.reshape(-1, width).T
@@ -124,7 +124,7 @@ def test_every_lane_has_the_loads_of_its_member(name, width):
     out = np.zeros(several.shape[1])
     loads = system.compiled_loads(T, given[0][0])
     if system.N == 1:
-        repeated(LOADS)(loads, 1, T, given[0][0], system.bodies, system.with_memory, out)
+        one_call[LOADS](loads, T, given[0][0], system.bodies, system.with_memory, out)
     else:
         jit.python_of(system.loads)(L.ALL, T, system.N, given[0][0], system.bodies, system.with_memory, out)
     assert np.allclose(several[0], out, rtol=0, atol=1e-14 * np.abs(out).max())

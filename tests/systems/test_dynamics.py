@@ -12,7 +12,7 @@ from each import each
 from polhode.kernel import jit, layout as L
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.programs.motion import equations
-from polhode.systems.user.function import repeated
+from polhode.systems.user.function import one_call
 
 EARTH, F = ph.planets.EARTH, ph.forces
 TENSOR = [[2.0, 0.1, 0.2], [0.1, 3.0, 0.3], [0.2, 0.3, 4.0]]
@@ -125,7 +125,7 @@ def test_programs_of_systems_are_their_loads(name):
     assert dynamics.traced, dynamics.reason
     out, memory = np.zeros(L.LOAD * N + len(system.auxiliary)), system.with_memory
     if name in COMPILED:
-        repeated(LOADS)(system.compiled_loads(t, y), 1, t, y, system.bodies, memory, out)
+        one_call[LOADS](system.compiled_loads(t, y), t, y, system.bodies, memory, out)
     else:
         jit.python_of(system.loads)(L.ALL, t, N, y, system.bodies, memory, out)
     given, g = inputs_of(system, y, t), dynamics.graph
@@ -137,7 +137,7 @@ def test_programs_of_systems_are_their_loads(name):
     if dynamics.potential is not None and N == 1:
         level = np.zeros(1)
         if name in COMPILED:
-            repeated(POTENTIAL)(system.compiled_potential(t, y), 1, t, y, system.bodies, memory, level)
+            one_call[POTENTIAL](system.compiled_potential(t, y), t, y, system.bodies, memory, level)
         else:
             level[0] = jit.python_of(system.potential)(t, N, y, system.bodies, memory)
         assert math.isclose(g.evaluate([dynamics.potential], given)[0], level[0], rel_tol=4e-15)

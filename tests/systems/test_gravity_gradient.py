@@ -12,7 +12,7 @@ from each import each
 from polhode.algebra import rotation
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.runs.initial_state import start_state
-from polhode.systems.user.function import repeated
+from polhode.systems.user.function import one_call
 
 MASSES = (1.0, 2.0, 0.5, 1.5, 0.7)
 PLACES = np.array([(0.3, 0.1, -0.2), (-0.4, 0.2, 0.5), (0.1, -0.9, 0.3), (0.2, 0.4, -0.6), (-0.5, -0.3, 0.1)])
@@ -25,9 +25,9 @@ def body(y):
     """The body of the point masses, its loads in the axes they are given in, and its potential energy."""
     system = ph.systems.gravity_gradient(TENSOR, MU, RADIUS)
     start, out, energy = start_state(system, attitude=y), np.zeros(6), np.zeros(1)
-    repeated(LOADS)(system.compiled_loads(0.0, start), 1, 0.0, start, system.bodies, system.with_memory, out)
+    one_call[LOADS](system.compiled_loads(0.0, start), 0.0, start, system.bodies, system.with_memory, out)
     role = system.compiled_potential(0.0, start)
-    repeated(POTENTIAL)(role, 1, 0.0, start, system.bodies, system.with_memory, energy)
+    one_call[POTENTIAL](role, 0.0, start, system.bodies, system.with_memory, energy)
     return out[:3], rotation.rotate(system.frames[0], out[3:]), energy[0]
 
 
@@ -159,7 +159,7 @@ def test_the_perturbed_body():
     assert system.moments[0, 0] == 1.0
     q = np.array((0.8, 0.4, -0.2, 0.4))
     y, out = start_state(system, attitude=q), np.zeros(6)
-    repeated(LOADS)(system.compiled_loads(0.0, y), 1, 0.0, y, system.bodies, system.with_memory, out)
+    one_call[LOADS](system.compiled_loads(0.0, y), 0.0, y, system.bodies, system.with_memory, out)
     u = Rotation.from_quat(np.roll(q, -1)).as_matrix().T @ (0, 0, 1)
     np.testing.assert_allclose(out[3:], (1e-3 * u[1], -1e-3 * u[0], 0.0), rtol=0, atol=1e-18)
 

@@ -61,7 +61,7 @@ def settled(system, t, y):
     if system.watches:
         values = np.zeros(len(system.watches))
         role = compiled_events(system.watches, system, t, y)
-        drive.event_loop()(role, t, y, system.bodies, parameters, table_of(system.watches, system), values)
+        drive.event_values(role, t, y, system.bodies, parameters, table_of(system.watches, system), values)
         for watch, value in zip(system.watches, values, strict=True):
             if watch.flag >= 0:
                 parameters[watch.flag] = float(value > 0.0)
@@ -76,7 +76,7 @@ def test_runs_watch_the_edges_of_the_cone():
     y, values = state(system), np.zeros(2)
     role = compiled_events(system.watches, system, 0.3, y)
     table = table_of(system.watches, system)
-    drive.event_loop()(role, 0.3, y, system.bodies, system.with_memory, table, values)
+    drive.event_values(role, 0.3, y, system.bodies, system.with_memory, table, values)
     d = sun - R
     a, b = np.arcsin(size / np.linalg.norm(d)), np.arcsin(body / np.linalg.norm(R))
     c = np.arccos(-(d @ R) / np.linalg.norm(d) / np.linalg.norm(R))

@@ -17,7 +17,7 @@ from polhode.checks import load_caller
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import POTENTIAL
 from polhode.runs.initial_state import start_state
-from polhode.systems.user.function import repeated
+from polhode.systems.user.function import one_call
 
 MU, MASS = 2.0, 3.0
 TENSOR = np.array([[1.0, 0.1, 0.05], [0.1, 1.5, 0.2], [0.05, 0.2, 1.2]])
@@ -46,7 +46,7 @@ def load(system, t=0.3, part=L.ALL, lit=1.0, **start):
 
 def potential(system, **start):
     y, out = started(system, start), np.zeros(1)
-    repeated(POTENTIAL)(system.compiled_potential(0.0, y), 1, 0.0, y, system.bodies, system.with_memory, out)
+    one_call[POTENTIAL](system.compiled_potential(0.0, y), 0.0, y, system.bodies, system.with_memory, out)
     return out[0]
 
 

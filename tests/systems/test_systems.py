@@ -16,7 +16,7 @@ from polhode.bodies.inertia.fixed_points import symmetry_axis
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.methods import method
 from polhode.runs.initial_state import start_state
-from polhode.systems.user.function import repeated
+from polhode.systems.user.function import one_call
 
 METHOD = "mkrk:rk4"
 TENSOR = np.array([[2.0, 0.1, 0.0], [0.1, 1.5, 0.2], [0.0, 0.2, 1.0]])
@@ -31,13 +31,13 @@ def attitudes(count=6):
 def load_at(system, y):
     """Force and torque, the torque in the principal frame."""
     out = np.zeros(6)
-    repeated(LOADS)(system.compiled_loads(0.0, y), 1, 0.0, y, system.bodies, system.with_memory, out)
+    one_call[LOADS](system.compiled_loads(0.0, y), 0.0, y, system.bodies, system.with_memory, out)
     return out[:3], out[3:]
 
 
 def potential_at(system, y):
     out = np.zeros(1)
-    repeated(POTENTIAL)(system.compiled_potential(0.0, y), 1, 0.0, y, system.bodies, system.with_memory, out)
+    one_call[POTENTIAL](system.compiled_potential(0.0, y), 0.0, y, system.bodies, system.with_memory, out)
     return out[0]
 
 

@@ -123,10 +123,10 @@ class ThreadsEngine:
         self.adaptive = run.adaptive
         if self.adaptive:
             self.loop = jit.address_of(own.adaptive_loop, MARCH_ADAPTIVE)
-            self.members_loop = many.adaptive_members_loop()
+            self.members_loop = many.adapt_members.kernel()
             self.begin = own.controller_state.copy()
         else:
-            self.loop, self.members_loop = jit.address_of(own.loop, MARCH), many.members_loop()
+            self.loop, self.members_loop = jit.address_of(own.loop, MARCH), many.march_members.kernel()
         self.spare: list[ThreadArrays] = []
         self.free = threading.Lock()
 

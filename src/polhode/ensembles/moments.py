@@ -12,7 +12,6 @@ rad to 2e-3 and 4 %. Attitudes spread over all rotations have no mean; the resul
 
 from __future__ import annotations
 
-import functools
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -96,6 +95,7 @@ SYMMETRIC = {3: ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)), 4: tuple(
 """Entries of a symmetric matrix in the order of the sums."""
 
 
+@jit.loop(SUMS)  # type: ignore[no-untyped-call, untyped-decorator]
 def sum_squares(q: Array, unused: object, out: Array) -> None:
     """Into out (rows, 11) the number of attitudes q (members times rows, 4) that are finite, and the sums of q q^T."""
     rows = out.shape[0]
@@ -111,6 +111,7 @@ def sum_squares(q: Array, unused: object, out: Array) -> None:
                     at += 1
 
 
+@jit.loop(SUMS)  # type: ignore[no-untyped-call, untyped-decorator]
 def sum_vectors(q: Array, mean: Array, out: Array) -> None:
     """Into out (rows, 9) the sums of rotation vectors v from mean (rows, 4) to q (members times rows, 4), and v v^T."""
     rows = out.shape[0]
@@ -130,11 +131,6 @@ def sum_vectors(q: Array, mean: Array, out: Array) -> None:
             of[8] += v[2] * v[2]
 
 
-@functools.cache
-def loops() -> tuple[Any, Any]:
-    return jit.compile_kernel(sum_squares, SUMS), jit.compile_kernel(sum_vectors, SUMS)  # type: ignore[no-untyped-call]
-
-
 def _symmetric(entries: Array, width: int) -> Array:
     out = np.empty((*entries.shape[:-1], width, width))
     for at, (i, k) in enumerate(SYMMETRIC[width]):
@@ -146,15 +142,14 @@ def of_attitudes(q: Array) -> Moments:
     """Moments of attitudes (members, rows, ..., 4); the mean of none is the identity."""
     shape = q.shape[1:-1]
     flat = np.require(q, requirements=("C", "A", "W")).reshape(-1, 4)
-    squares, vectors = loops()
     sums = np.zeros((int(np.prod(shape, dtype=int)), 11))
-    squares(flat, flat, sums)
+    sum_squares(flat, flat, sums)
     n = sums[:, 0]
     identity = np.array([1.0, 0.0, 0.0, 0.0])
     mean = np.where(n[:, None] > 0.0, np.linalg.eigh(_symmetric(sums[:, 1:], 4))[1][..., -1], identity)
     for _ in range(ITERATIONS):
         about = np.zeros((len(n), 9))
-        vectors(flat, np.ascontiguousarray(mean), about)
+        sum_vectors(flat, np.ascontiguousarray(mean), about)
         moments = Moments(n, mean, _symmetric(about[:, 3:], 3))
         offset = _over(about[:, :3], n[:, None])
         if np.abs(offset).max(initial=0.0) < CONVERGED:

@@ -477,6 +477,7 @@ def dense_states(begin, theta, t, h, N, B, y, addresses, out):
     return dense(pointer(begin), theta, t, h, pointer(out), workspace_at(N, B, y, addresses))
 
 
+@jit.loop(EVENT_VALUES)
 def event_values(event, t, y, bodies, parameters, event_numbers, out):
     """Write the values of all event functions at a state to ``out``."""
     N = bodies.size // L.OF_BODY
@@ -531,9 +532,3 @@ def time_transformed_loop_for(step_function):
 def sweep_of(flow):
     """The compiled ``sweep`` of a flow ``flow(i, h, workspace) -> status``."""
     return jit.compile_kernel(jit.bind(sweep, rotate_free=flow), SWEEP)
-
-
-@functools.cache
-def event_loop():
-    """The compiled ``event_values``."""
-    return jit.compile_kernel(event_values, EVENT_VALUES)

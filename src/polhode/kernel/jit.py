@@ -552,6 +552,18 @@ def compile_kernel(function, signature, thorough=False):
     return python_of(function) if disabled() else _compiled_kernel(Made(function), signature, thorough=thorough)
 
 
+def loop(signature):
+    """Decorator: a function compiled for this signature when it is first called, or asked for its ``kernel()``."""
+
+    def made(function):
+        kernel = functools.cache(lambda: compile_kernel(function, signature))
+        called = functools.wraps(function)(lambda *arguments: kernel()(*arguments))
+        called.kernel = kernel
+        return called
+
+    return made
+
+
 def compile_lanes(function, signature, width):
     """Compile ``function`` over so many lanes (``lane_mode``), or load it from the disk cache."""
     return _compiled_kernel(Made(function), signature, width)

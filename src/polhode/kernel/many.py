@@ -7,7 +7,6 @@ so that all addresses stay, and what a step might remember is set back. Beside t
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from numba import f8, i8, types
@@ -46,6 +45,12 @@ def set_up(
         step_info[j] = told[j]
 
 
+MARCH_MEMBERS = types.void(
+    I1, *[i8] * 6, *[f8] * 3, *[i8] * 3, *[A2] * 4, *[A1] * 8, I1, I1, A1, f8[:, :, ::1], i8[:, ::1], I1, I1
+)
+
+
+@jit.loop(MARCH_MEMBERS)
 def march_members(
     loop, first, last, begin, n, steps, every, t0, h, limit, N, B, processed, states, bodies, frames, parameters, told,
     y, of_bodies, of_frames, own, stage_state, load, step_info, addresses, no_events, nothing, rows, iterations, status,
@@ -106,6 +111,14 @@ def march_members(
                 )  # fmt: skip
 
 
+MEMBERS_ADAPTIVE = types.void(
+    I1, i8, i8, i8, i8, f8, f8, f8, A1, A1, f8, i8, i8, A2, A2, A2, A2,
+    A1, A1, A1, A1, A1, A1, A1, A1, A1, I1, A1, A1,
+    I1, A1, A2, f8[:, :, ::1], i8[:, ::1], I1, I1,
+)  # fmt: skip
+
+
+@jit.loop(MEMBERS_ADAPTIVE)
 def adapt_members(
     loop, first, last, attempts, q, longest, shortest, end, samples, times, limit, N, B, states, bodies, frames,
     parameters, told, begun, y, of_bodies, of_frames, own, stage_state, load, step_info, addresses, controller_state,
@@ -138,30 +151,9 @@ def adapt_members(
 
 TOO_MANY_STEPS = 100
 """Status of a member that has tried as many steps as it may."""
-MARCH_MEMBERS = types.void(
-    I1, *[i8] * 6, *[f8] * 3, *[i8] * 3, *[A2] * 4, *[A1] * 8, I1, I1, A1, f8[:, :, ::1], i8[:, ::1], I1, I1
-)
 
 
-@functools.cache
-def members_loop():
-    """The compiled ``march_members``."""
-    return jit.compile_kernel(march_members, MARCH_MEMBERS)
-
-
-MEMBERS_ADAPTIVE = types.void(
-    I1, i8, i8, i8, i8, f8, f8, f8, A1, A1, f8, i8, i8, A2, A2, A2, A2,
-    A1, A1, A1, A1, A1, A1, A1, A1, A1, I1, A1, A1,
-    I1, A1, A2, f8[:, :, ::1], i8[:, ::1], I1, I1,
-)  # fmt: skip
-
-
-@functools.cache
-def adaptive_members_loop():
-    """The compiled ``adapt_members``."""
-    return jit.compile_kernel(adapt_members, MEMBERS_ADAPTIVE)
-
-
+@jit.loop(ENERGIES)
 def potential_energies(times, rows, per, of, own, addresses, out):
     """Write the potential energies of rows, ``per`` of each member, whose bodies and parameters are in ``of, own``."""
     potential, N = potential_at(addresses), of.shape[1] // L.OF_BODY
@@ -169,14 +161,8 @@ def potential_energies(times, rows, per, of, own, addresses, out):
         out[k] = potential(times[k], N, jit.pointer(rows[k]), jit.pointer(of[k // per]), jit.pointer(own[k // per]))
 
 
-@functools.cache
-def energy_loop():
-    """The compiled ``potential_energies``."""
-    return jit.compile_kernel(potential_energies, ENERGIES)
-
-
 def write_energies(times: Any, rows: Any, bodies: Any, parameters: Any, potential: Any, out: Any) -> None:
     """Write the potential energies of states (n, 13 N or more) at times (n,) to ``out``; ``potential`` is the compiled
     role, which reads ``bodies`` and ``parameters``, flat, or (M, ...) of so many members with as many states each."""
     of, own = bodies.reshape(-1, bodies.shape[-1]), parameters.reshape(-1, parameters.shape[-1])
-    energy_loop()(times, rows, max(1, len(rows) // len(of)), of, own, jit.addresses_of(potential, POTENTIAL), out)
+    potential_energies(times, rows, max(1, len(rows) // len(of)), of, own, jit.addresses_of(potential, POTENTIAL), out)

@@ -235,7 +235,7 @@ class EventDetection:
         now, out = self.integrator, np.zeros(len(self.watches))
         given = ((bodies, now.bodies), (parameters, now.parameters), (table, self.table))
         try:
-            drive.event_loop()(self.role, t, y, *(own if one is None else one for one, own in given), out)
+            drive.event_values(self.role, t, y, *(own if one is None else one for one, own in given), out)
         except UserFunctionError:
             raise
         except Exception as problem:

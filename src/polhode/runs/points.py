@@ -248,7 +248,7 @@ def _flags(system: System, times: Array, states: Array, direction: float) -> tup
     for k, t in enumerate(times):
         system.set_switches(parameters, float(t), direction)
         if watches:
-            drive.event_loop()(role, float(t), states[k], bodies, parameters, table, sides)
+            drive.event_values(role, float(t), states[k], bodies, parameters, table, sides)
             for watch, side in zip(watches, sides, strict=True):
                 parameters[watch.flag] = float(side >= 0.0)
         flags[k] = parameters[at]

@@ -14,19 +14,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from math import inf
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import Array, ArrayLike
+from polhode.algebra.quaternion import normalize, rotate, rotate_inverse
+from polhode.algebra.so3 import dot
+from polhode.arguments import Array
 from polhode.bodies.body import Body
-from polhode.bodies.inertia import turning
 from polhode.bodies.wheels import COULOMB, FREE, OF_IMBALANCE, Gyros, Wheels
 from polhode.flows import gimbals
 from polhode.flows.gyrostat import AXES, AXIS, COUNT, FIRST, GYROS, OF_WHEEL, tables_in
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
+from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.jit import pointer
+from polhode.kernel.signatures import ENERGIES_APART
 from polhode.systems.event_record import Watch
 from polhode.systems.record import AuxiliaryVariable, System
 
@@ -256,10 +260,7 @@ class Spin:
 def _momentum_of(one: Carried, p: Array, read: Array) -> Array:
     """The sum of the momenta (n, 3) of rotors, principal frame, from parameters (1 or n, P) and states (n, R)."""
     axes = p[:, one.at + AXES : one.at + AXES + AXIS * one.wheels].reshape(len(p), one.wheels, AXIS)
-    first = one.first
-    H = np.einsum(
-        "nk,nki->ni", read[:, first : first + one.wheels], np.broadcast_to(axes, (len(read), *axes.shape[1:]))
-    )
+    H = np.einsum("nk,nki->ni", read[:, one.first : one.first + one.wheels], axes + np.zeros((len(read), 1, 1)))
     first = one.states["gimbal_angle"][0] if one.gyros else 0
     for k in range(one.gyros):
         row = one.gyros_at + gimbals.ROWS + gimbals.ROW * k
@@ -274,46 +275,59 @@ def _momentum_of(one: Carried, p: Array, read: Array) -> Array:
 
 
 # ------------------------------------------------------------------ energies of orbit and attitude apart
+@jit.loop(ENERGIES_APART)
+def energies_apart(rows, mu, mass, moments, axes, inertia, spin, attitude, orbital):
+    """Write them of each body in each row, with constants of all rows, or of its own; moments of 0 are no moments.
+
+    In a gradient the axes are those of the body, then those of wheels, whose moments about them it leaves out.
+    """
+    for k in range(rows.shape[0]):
+        y, j = pointer(rows[k]), k if mass.shape[0] > 1 else 0
+        for i in range(mass.shape[1]):
+            b, a, energy, tide = L.BODY * i, 3 * i, 0.0, 0.0
+            r, p, m = get3(y, b + L.POSITION), get3(y, b + L.MOMENTUM), get3(y, b + L.ANGULAR)
+            q, size = normalize(get4(y, b + L.ATTITUDE)), sqrt(dot(r, r))
+            for c in range(3):
+                energy += 0.5 * m[c] * m[c] / moments[j, a + c] if moments[j, a + c] > 0.0 else 0.0
+            for c in range(inertia.size):
+                along = dot(rotate_inverse(q, r), get3(pointer(axes[c]), 0)) / size
+                tide += (1.0 - 3.0 * along * along) * (inertia[c] if c > 2 else moments[j, a + c] - moments[j, a + 2])
+            put3(pointer(spin[k]), a, rotate(q, m))
+            attitude[k, i] = energy - 0.5 * mu[j, 0] / size**3 * tide
+            orbital[k, i] = 0.5 * dot(p, p) / mass[j, i] - mu[j, 0] * mass[j, i] / size
+
+
 @dataclass(frozen=True)
 class Energies:
     """Spin, attitude energy and orbital energy from recorded states: for a real satellite the attitude's is below the
     round-off of their sum."""
 
-    mu: float | Array
-    mass: ArrayLike
-    moments: ArrayLike
-    gradient: bool
-    spun: tuple[Any, ...] = ()  # axes of wheels and their moments about them, which the others leave out
-    spin: Spin | None = None  # of body and rotors
+    mu: Array  # (1, 1) or (n, 1), as all constants: of all rows, or of each
+    mass: Array  # (1 or n, N)
+    moments: Array  # (1 or n, 3 N)
+    axes: Array  # (0 or 3 + W, 3), (0 or 3 + W): axes of the body and its wheels, and the moments of these
+    inertia: Array
+    spin: Spin | None  # of body and rotors
 
     @classmethod
     def of(cls, mu: float, bodies: Sequence[Body], gradient: bool, spin: Spin | None) -> Energies:
         """Those of bodies, the one of which may have wheels."""
         wheels = bodies[0].wheels
-        spun = () if wheels is None else (wheels.axes_in(bodies[0].frame), tuple(wheels.inertia.tolist()))
-        masses, moments = zip(*((one.mass, one.moments) for one in bodies), strict=True)
-        return cls(mu, masses, moments, gradient, spun, spin)
+        axes = [*np.eye(3), *([] if wheels is None else wheels.axes_in(bodies[0].frame))] if gradient else []
+        inertia = np.array([0.0, 0.0, 0.0, *([] if wheels is None else wheels.inertia)] if gradient else [])
+        mass, moments = np.array([[one.mass for one in bodies]]), np.array([[x for one in bodies for x in one.moments]])
+        return cls(np.full((1, 1), mu), mass, moments, np.reshape(axes, (-1, 3)), inertia, spin)
 
     def of_members(self, mass: Array, moments: Array, parameters: Array) -> Energies:
         """The same with constants of their own for each row: masses (n, N), moments (n, N, 3), parameters (n, P)."""
+        own, mu = np.where(np.isinf(moments), 0.0, moments).reshape(len(moments), -1), np.array(parameters[:, :1])
         spin = self.spin and self.spin.of_members(mass, moments, parameters)
-        return Energies(parameters[:, 0, None], mass, np.where(np.isinf(moments), 0.0, moments), self.gradient,
-                         self.spun, spin)  # fmt: skip
+        return replace(self, mu=mu, mass=np.array(mass), moments=own, spin=spin)
 
     def __call__(self, body: Array, read: Any = None) -> dict[str, Any]:
-        r, p = body[..., L.POSITION : L.MOMENTUM], body[..., L.MOMENTUM : L.ATTITUDE]
-        q, m = body[..., L.ATTITUDE : L.ANGULAR], body[..., L.ANGULAR :]
-        size = np.linalg.norm(r, axis=-1)
-        moments = np.asarray(self.moments)
-        attitude = 0.5 * np.sum(m * m / turning(moments), axis=-1)
-        if self.gradient:
-            D = moments - moments[..., 2:]
-            n = rotation.rotate_inverse(q, r) / size[..., None]
-            attitude = attitude - 0.5 * self.mu / size**3 * (D.sum(axis=-1) - 3.0 * np.sum(n * n * D, axis=-1))
-            if self.spun:
-                axes, inertia = self.spun
-                attitude = attitude - 0.5 * self.mu / size**3 * ((1.0 - 3.0 * (n @ np.transpose(axes)) ** 2) @ inertia)
-        mass = np.asarray(self.mass)
-        orbital = 0.5 * np.sum(p * p, axis=-1) / mass - self.mu * mass / size
-        spin = {"spin": rotation.rotate(q, m)} if self.spin is None else self.spin(body, read)
-        return {**spin, "attitude_energy": attitude, "orbital_energy": orbital}
+        n, N = body.shape[:2]
+        spin, attitude, orbital = np.empty((n, 3 * N)), np.empty((n, N)), np.empty((n, N))
+        rows = np.ascontiguousarray(body).reshape(n, -1)
+        energies_apart(rows, self.mu, self.mass, self.moments, self.axes, self.inertia, spin, attitude, orbital)
+        own = self.spin(body, read) if self.spin else {"spin": spin.reshape(n, N, 3)}
+        return {**own, "attitude_energy": attitude, "orbital_energy": orbital}

@@ -10,7 +10,6 @@ molecules stay rigid.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -122,14 +121,10 @@ def overlapping(sigma: float, box: Array | None) -> Callable[[Any], str]:
     return check
 
 
+@jit.loop(types.float64(types.FunctionType(POTENTIAL), types.f8, types.i8, A1, A1, A1))
 def _virial(potential, t, N, y, bodies, parameters):
     potential(t, N, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters))
     return parameters[int(parameters[NOW_AT]) + VIRIAL_SUM]
-
-
-@cache
-def _virial_loop() -> Callable[..., Any]:
-    return jit.compile_kernel(_virial, types.float64(types.FunctionType(POTENTIAL), types.f8, types.i8, A1, A1, A1))
 
 
 def constants_of(
@@ -168,7 +163,7 @@ def thermodynamics(system: Callable[[], System], dipoles: Array | None = None) -
             virials, parameters = np.empty(n), own.with_memory
             for row, state in enumerate(body):
                 y = np.ascontiguousarray(state, dtype=float).ravel()
-                virials[row] = _virial_loop()(own.compiled_potential(0.0, y), 0.0, N, y, own.bodies, parameters)
+                virials[row] = _virial(own.compiled_potential(0.0, y), 0.0, N, y, own.bodies, parameters)
             found["pressure"] = (moving + virials) / (3.0 * np.prod(own.box))
         return found
 

@@ -20,7 +20,7 @@ from polhode.kernel import jit, layout as L
 from polhode.kernel.sampling import SLACK
 from polhode.kernel.signatures import LOADS
 from polhode.systems.user.chosen import Called
-from polhode.systems.user.function import repeated
+from polhode.systems.user.function import one_call
 
 if TYPE_CHECKING:
     from polhode.systems.controllers import Controller
@@ -55,7 +55,7 @@ class CommandProgram:
         """What it sets at a state, by places in the state."""
         N, count = self.sizes
         out, found = np.zeros(L.LOAD * N + count), dict[int, float]()
-        repeated(LOADS)(jit.compile_kernel(self.role, LOADS), 1, t, y, bodies, np.array(parameters), out)
+        one_call[LOADS](jit.compile_kernel(self.role, LOADS), t, y, bodies, np.array(parameters), out)
         for name in (*self.controller.sets, *self.controller.keeps):
             values = out[[L.LOAD * N + k for k in self.at[name]]]
             if not np.isfinite(values).all():

@@ -18,7 +18,7 @@ import numpy as np
 from polhode.arguments import Array, Indices
 from polhode.kernel import layout as L
 from polhode.systems.record import AuxiliaryVariable, System
-from polhode.trajectory.quantities import balance_loop, writable
+from polhode.trajectory.quantities import balance_of_rows, writable
 
 MASSLESS = "of bodies without mass"
 """How a note begins that says so of the energy."""
@@ -57,7 +57,7 @@ def energy_balance(
     energies = writable(kinetic).reshape(M, n), (none if potential is None else writable(potential)).reshape(M, n * P)
     floors = np.zeros((M, 1 + P + F)) if before is None else before.reshape(M, -1)
     rows, largest, first, worst = np.empty((3, M, n)), np.zeros(floors.shape), np.empty((M, 2), np.int64), np.empty(M)
-    balance_loop()(*energies, work.reshape(M, n, F), floors, begins, *rows, largest, first, worst)
+    balance_of_rows(*energies, work.reshape(M, n, F), floors, begins, *rows, largest, first, worst)
     j = 0 if alone else slice(None)
     return EnergyBalance._make((*rows[:, j], largest[j], first[j], worst[j], work if F else None))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -71,6 +70,7 @@ class OfBodies(NamedTuple):
     kinetic_energy: Array
 
 
+@jit.loop(QUANTITIES)
 def quantities_of_rows(rows, per, mass, moments, frames, attitude, angular, omega, velocity, spatial, kinetic):
     """Write what follows from each row; ``per`` rows belong to each member, in order."""
     N = mass.shape[1]
@@ -93,11 +93,6 @@ def quantities_of_rows(rows, per, mass, moments, frames, attitude, angular, omeg
             kinetic[k, i] = 0.5 * moving + 0.5 * (m[0] * w[0] + m[1] * w[1] + m[2] * w[2])
 
 
-@functools.cache
-def _loop() -> Callable[..., None]:
-    return jit.compile_kernel(quantities_of_rows, QUANTITIES)
-
-
 def of_bodies(states: Array, constants: Constants) -> OfBodies:
     """What follows from the states of M members, at n rows each."""
     rows = writable(states)
@@ -105,7 +100,7 @@ def of_bodies(states: Array, constants: Constants) -> OfBodies:
     attitude, kinetic = np.empty((K, 4 * N)), np.empty((K, N))
     three = [np.empty((K, 3 * N)) for _ in range(4)]
     flat = [np.array(a, dtype=float).reshape(M, -1) for a in constants[:3]]  # writable, as kernels take arrays
-    _loop()(rows, max(1, K // M), *flat, attitude, *three, kinetic)
+    quantities_of_rows(rows, max(1, K // M), *flat, attitude, *three, kinetic)
     energy = kinetic[:, 0] if N == 1 else kinetic.sum(axis=1)
     angular, omega, velocity, spatial = (a.reshape(K, N, 3) for a in three)
     return OfBodies(attitude.reshape(K, N, 4), angular, omega, velocity, spatial, energy)
@@ -117,6 +112,7 @@ def above(top, one):
     return one if top == top and not top >= one else top
 
 
+@jit.loop(BALANCE)
 def balance_of_rows(kinetic, potential, work, before, begins, energy, change, error, largest, first, worst):
     """Write the balance of each run j from its energies [j, k] and ``work`` [j, k, f] at rows k; ``potential`` has no
     columns where there is none, and ``before`` [j] is the largest of rows that were between the first and the second.
@@ -157,11 +153,6 @@ def balance_of_rows(kinetic, potential, work, before, begins, energy, change, er
             if first[j, 1] == n and not off <= LARGE * scale:
                 first[j, 1] = k
             worst[j] = above(worst[j], off)
-
-
-@functools.cache
-def balance_loop() -> Callable[..., None]:
-    return jit.compile_kernel(balance_of_rows, BALANCE)
 
 
 def potential_energies(times: Array, states: Array, constants: Constants, potential: Callable[..., Any]) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from math import copysign, sqrt
 from typing import NamedTuple
@@ -15,7 +14,7 @@ from polhode.arguments import LONGEST_WORD, array, room_for, text, truth, whole
 from polhode.bodies.inertia.second_moments import EPSILON, KG_M2, RELATIVE_TOLERANCE, Array, check_triangle, tensor_from
 from polhode.errors import InvalidInput, shown
 from polhode.kernel.access import put4
-from polhode.kernel.jit import compile_kernel, inlined, pointer
+from polhode.kernel.jit import inlined, loop, pointer
 
 SURELY = 1e-12
 """Determinant of a tensor scaled to unit diagonal beyond which it is positive definite whatever its round-off."""
@@ -304,6 +303,7 @@ def turned_about(q, axis, cosine, sine):
     return (w * cosine - z * sine, x * cosine + y * sine, y * cosine - x * sine, z * cosine + w * sine)
 
 
+@loop("void(f8[:, ::1], f8[:, ::1])")
 def diagonalise(tensors, frames):
     """Turn positive definite tensors (M, 9) diagonal in place, and write the quaternions of their eigenvectors."""
     for n in range(tensors.shape[0]):
@@ -338,18 +338,13 @@ def diagonalise(tensors, frames):
         put4(pointer(frames[n]), 0, (scale * q[0], scale * q[1], scale * q[2], scale * q[3]))
 
 
-@functools.cache
-def _loop() -> Callable[..., None]:
-    return compile_kernel(diagonalise, "void(f8[:, ::1], f8[:, ::1])")
-
-
 def _diagonalised(tensors: Array) -> tuple[Array, Array]:
     """Moments (M, 3) and frames (M, 4) of positive definite tensors (M, 3, 3), the same bits for any M."""
     M = len(tensors)
     exponent = np.frexp(np.abs(tensors).reshape(M, 9).max(axis=1))[1]
     a = np.ldexp(tensors.reshape(M, 9), -exponent[:, None])  # exact scaling against over- and underflow
     frames = np.empty((M, 4))
-    _loop()(a, frames)
+    diagonalise(a, frames)
     return np.ldexp(a[:, ::4], exponent[:, None]), frames + 0.0
 
 

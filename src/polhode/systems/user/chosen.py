@@ -29,7 +29,7 @@ from polhode.programs.trace import spread
 from polhode.systems.user.acting import STENCIL, adapters, opaque_of
 from polhode.systems.user.compilable import compilable
 from polhode.systems.user.forms import ENERGIES
-from polhode.systems.user.function import INPUTS, UserFunction, repeated
+from polhode.systems.user.function import INPUTS, UserFunction, one_call
 
 if TYPE_CHECKING:
     from polhode.systems.record import System
@@ -237,7 +237,7 @@ class Called:
             out, table = np.zeros(size), (self.table,) if signature is EVENT else ()
             try:
                 if compiled:
-                    repeated(signature)(role, 1, t, y, bodies, parameters, *table, out)
+                    one_call[signature](role, t, y, bodies, parameters, *table, out)
                 elif signature is POTENTIAL:
                     out[0] = role(t, 1, y, bodies, parameters)
                 elif signature is EVENT:

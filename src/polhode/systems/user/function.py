@@ -10,7 +10,7 @@ import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -22,8 +22,9 @@ from polhode.arguments import Array, ArrayLike
 from polhode.arguments.recorded import read_only
 from polhode.errors import InvalidInput, UserFunctionError, shown
 from polhode.kernel import jit, layout as slots
+from polhode.kernel.drive import event_values
 from polhode.kernel.jit import python_of
-from polhode.kernel.signatures import EVENT, LOADS, POTENTIAL, REPEATED_EVENTS, REPEATED_LOADS, REPEATED_POTENTIAL
+from polhode.kernel.signatures import EVENT, LOADS, ONE_LOADS, ONE_POTENTIAL, POTENTIAL
 from polhode.programs.graph import Graph
 from polhode.programs.purity import Finding, findings, handed_over
 from polhode.programs.purity_rules import CHANGERS
@@ -379,27 +380,15 @@ def jumps(g: Graph, outputs: Sequence[int]) -> bool:
 
 
 # ------------------------------------------------------------------ roles, called once
-def _loads_repeated(role, times, t, y, bodies, parameters, out):
-    for _ in range(times):
-        role(slots.ALL, t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
+@jit.loop(ONE_LOADS)
+def _loads(role, t, y, bodies, parameters, out):
+    role(slots.ALL, t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
 
 
-def _potential_repeated(role, times, t, y, bodies, parameters, out):
-    for _ in range(times):
-        out[0] = role(t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters))
+@jit.loop(ONE_POTENTIAL)
+def _potential(role, t, y, bodies, parameters, out):
+    out[0] = role(t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters))
 
 
-def _events_repeated(role, times, t, y, bodies, parameters, table, out):
-    for _ in range(times):
-        for k in range(len(out)):
-            out[k] = role(k, t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(table))
-
-
-@cache
-def repeated(signature: object) -> Callable[..., Any]:
-    """A compiled function that calls a role a number of times and stores the last result."""
-    function, of_it = {
-        LOADS: (_loads_repeated, REPEATED_LOADS), POTENTIAL: (_potential_repeated, REPEATED_POTENTIAL),
-        EVENT: (_events_repeated, REPEATED_EVENTS),
-    }[signature]  # fmt: skip
-    return jit.compile_kernel(function, of_it)
+one_call = {LOADS: _loads, POTENTIAL: _potential, EVENT: event_values}
+"""Functions that call a compiled role once and store what it says."""
