@@ -87,12 +87,12 @@ TORQUE = """
     import polhode as ph
     from polhode.kernel import cache
     from polhode.kernel.signatures import LOADS
-    from polhode.systems.user.function import repeated
+    from polhode.systems.user.function import one_call
 
     top = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0)
     y, out = np.zeros(13), np.zeros(6)
     y[6:10] = (0.8, 0.6, 0.0, 0.0)
-    repeated(LOADS)(top.compiled_loads(0.0, y), 1, 0.0, y, top.bodies, top.with_memory, out)
+    one_call[LOADS](top.compiled_loads(0.0, y), 0.0, y, top.bodies, top.with_memory, out)
     print(json.dumps([ph.__file__, cache.digest(), str(cache.cache_folder()), out.tolist()]))
 """
 

@@ -22,7 +22,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import normalize, rotate, rotate_inverse
 from polhode.algebra.so3 import dot
-from polhode.arguments import Array
+from polhode.arguments import Array, ArrayLike
 from polhode.bodies.body import Body
 from polhode.bodies.wheels import COULOMB, FREE, OF_IMBALANCE, Gyros, Wheels
 from polhode.flows import gimbals
@@ -277,10 +277,7 @@ def _momentum_of(one: Carried, p: Array, read: Array) -> Array:
 # ------------------------------------------------------------------ energies of orbit and attitude apart
 @jit.loop(ENERGIES_APART)
 def energies_apart(rows, mu, mass, moments, axes, inertia, spin, attitude, orbital):
-    """Write them of each body in each row, with constants of all rows, or of its own; moments of 0 are no moments.
-
-    In a gradient the axes are those of the body, then those of wheels, whose moments about them it leaves out.
-    """
+    """Write them of each body in each row, from ``Energies.constants`` of all rows or of its own."""
     for k in range(rows.shape[0]):
         y, j = pointer(rows[k]), k if mass.shape[0] > 1 else 0
         for i in range(mass.shape[1]):
@@ -302,32 +299,37 @@ class Energies:
     """Spin, attitude energy and orbital energy from recorded states: for a real satellite the attitude's is below the
     round-off of their sum."""
 
-    mu: Array  # (1, 1) or (n, 1), as all constants: of all rows, or of each
-    mass: Array  # (1 or n, N)
-    moments: Array  # (1 or n, 3 N)
-    axes: Array  # (0 or 3 + W, 3), (0 or 3 + W): axes of the body and its wheels, and the moments of these
-    inertia: Array
+    mu: ArrayLike  # as all constants: of all rows, or of each
+    mass: ArrayLike  # (N), or (n, N)
+    moments: ArrayLike  # (N, 3), or (n, N, 3)
+    gradient: bool
+    wheels: tuple[Any, ...]  # their axes, and their moments about them, which the others leave out
     spin: Spin | None  # of body and rotors
 
     @classmethod
     def of(cls, mu: float, bodies: Sequence[Body], gradient: bool, spin: Spin | None) -> Energies:
         """Those of bodies, the one of which may have wheels."""
         wheels = bodies[0].wheels
-        axes = [*np.eye(3), *([] if wheels is None else wheels.axes_in(bodies[0].frame))] if gradient else []
-        inertia = np.array([0.0, 0.0, 0.0, *([] if wheels is None else wheels.inertia)] if gradient else [])
-        mass, moments = np.array([[one.mass for one in bodies]]), np.array([[x for one in bodies for x in one.moments]])
-        return cls(np.full((1, 1), mu), mass, moments, np.reshape(axes, (-1, 3)), inertia, spin)
+        own = ((), ()) if wheels is None else (wheels.axes_in(bodies[0].frame), tuple(wheels.inertia.tolist()))
+        return cls(mu, [one.mass for one in bodies], [one.moments for one in bodies], gradient, own, spin)
 
     def of_members(self, mass: Array, moments: Array, parameters: Array) -> Energies:
         """The same with constants of their own for each row: masses (n, N), moments (n, N, 3), parameters (n, P)."""
-        own, mu = np.where(np.isinf(moments), 0.0, moments).reshape(len(moments), -1), np.array(parameters[:, :1])
         spin = self.spin and self.spin.of_members(mass, moments, parameters)
-        return replace(self, mu=mu, mass=np.array(mass), moments=own, spin=spin)
+        return replace(self, mu=parameters[:, 0], mass=mass, moments=moments, spin=spin)
+
+    @cached_property
+    def constants(self) -> tuple[Array, ...]:
+        """What ``energies_apart`` reads; of wheels in a gradient the first axes are those of the body."""
+        mass, moments = np.array(self.mass, dtype=float, ndmin=2), np.array(self.moments, dtype=float, ndmin=3)
+        moments[np.isinf(moments)] = 0.0
+        axes = np.reshape([*np.eye(3), *self.wheels[0]] if self.gradient else [], (-1, 3))
+        inertia = np.array([0.0, 0.0, 0.0, *self.wheels[1]] if self.gradient else [])
+        return np.reshape(self.mu, (-1, 1)).astype(float), mass, moments.reshape(len(moments), -1), axes, inertia
 
     def __call__(self, body: Array, read: Any = None) -> dict[str, Any]:
         n, N = body.shape[:2]
         spin, attitude, orbital = np.empty((n, 3 * N)), np.empty((n, N)), np.empty((n, N))
-        rows = np.ascontiguousarray(body).reshape(n, -1)
-        energies_apart(rows, self.mu, self.mass, self.moments, self.axes, self.inertia, spin, attitude, orbital)
-        own = self.spin(body, read) if self.spin else {"spin": spin.reshape(n, N, 3)}
-        return {**own, "attitude_energy": attitude, "orbital_energy": orbital}
+        energies_apart(np.ascontiguousarray(body).reshape(n, -1), *self.constants, spin, attitude, orbital)
+        found = self.spin(body, read) if self.spin else {"spin": spin.reshape(n, N, 3)}
+        return {**found, "attitude_energy": attitude, "orbital_energy": orbital}

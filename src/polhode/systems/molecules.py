@@ -148,8 +148,7 @@ def thermodynamics(system: Callable[[], System], dipoles: Array | None = None) -
         total = p.sum(axis=1)
         moving = (p * p).sum(axis=2) @ (1.0 / own.mass) - (total * total).sum(axis=1) / own.mass.sum()
         turning = (m * m / own.moments).sum(axis=(1, 2))
-        translational, rotational = 3.0 * N - 3.0, float(np.isfinite(own.moments).sum())
-        k = own.boltzmann
+        translational, rotational, k = 3.0 * N - 3.0, float(np.isfinite(own.moments).sum()), own.boltzmann
         found = {
             "temperature": (moving + turning) / (k * (translational + rotational)),
             "temperature_translational": moving / (k * translational),

@@ -231,8 +231,9 @@ class Called:
     ) -> list[Any]:
         """What a role writes at states; None where it raises."""
         found, parameters, bodies = list[Any](), system.with_memory, system.bodies
-        events = 0 if self.table is None else int(self.table[0])
-        size = {POTENTIAL: 1, EVENT: events}.get(signature, L.LOAD + len(system.auxiliary))
+        size = {POTENTIAL: 1, EVENT: 0 if self.table is None else int(self.table[0])}.get(
+            signature, L.LOAD + len(system.auxiliary)
+        )
         for k, (t, y) in enumerate(states):
             out, table = np.zeros(size), (self.table,) if signature is EVENT else ()
             try:
