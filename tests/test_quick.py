@@ -10,8 +10,8 @@ import pytest
 
 import polhode as ph
 from each import each
+from each_system import built, start_of
 from polhode.methods import METHODS, method
-from public_calls import CALLS
 
 pytestmark = pytest.mark.quick
 
@@ -58,26 +58,11 @@ def test_one_method_of_each_family_has_its_order(name):
         assert np.log2(error[0] / error[1]) == pytest.approx(order, abs=0.5)
 
 
-def start_of(system):
-    """Where the bodies of any system may start: on an orbit, or on a lattice, at rest or turning slowly."""
-    start = {}
-    if "central_gravity" in system.provides:
-        start = {"position": (7.0e6, 1.0e5, -2.0e5), "velocity": (100.0, 7.4e3, 900.0)}
-    elif system.translates:
-        side = 4.5 if system.name == "dipoles" else 1.5
-        corners = side * np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
-        start = {"position": corners[: system.N] + 0.1, "velocity": np.zeros((system.N, 3))}
-    if system.rotates:
-        slow = 1e-3 if "central_gravity" in system.provides or system.name == "gravity_gradient" else 0.3
-        start["angular_velocity"] = np.tile((slow, -0.5 * slow, 2.0 * slow), (system.N, 1))
-    return start
-
-
 @pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
 @each("name", ph.systems.SYSTEMS)
 def test_one_run_of_each_system_keeps_its_energy(name):
     """With the method that is recommended for it; what its loads do is on the record."""
-    system = ph.systems.SYSTEMS[name](**(CALLS.get(name) or CALLS[f"systems.{name}"])[0])
+    system = built(name)
     step = 0.05 if "central_gravity" in system.provides or name == "gravity_gradient" else 1e-3
     ds = ph.integrate(system, step=step, steps=20, every=5, **start_of(system))
     assert ds.sizes["time"] == 5

@@ -27,8 +27,8 @@ MISSING = {
     }.items() if there is None
 }  # fmt: skip
 """Those whose example needs a package that is not installed."""
-LONG = {"surroundings.nrlmsis"} - MISSING
-"""Those with an example that is long, and as that of another one."""
+LONG = {"surroundings.nrlmsis", "surroundings.nrlmsis_air"} - MISSING
+"""Those with an example that is long."""
 
 
 def callables():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import os
 import sys
@@ -123,6 +124,8 @@ def tables_kept() -> Iterator[None]:
     """What is added to tables of methods, systems, loads, forces, events and recipes here is gone afterwards."""
     from polhode.methods import METHODS, tableaux
 
+    if "polhode.systems.recipes" in sys.modules:
+        importlib.import_module("polhode.systems.initial")  # whose rows are there to stay, whoever imports it first
     tables = [METHODS, tableaux._rows]
     tables += [vars(sys.modules[module])[name] for module, name in LATE.items() if module in sys.modules]
     before = [(table, dict(table)) for table in tables]

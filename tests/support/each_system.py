@@ -7,6 +7,7 @@ import numpy as np
 import polhode as ph
 from polhode import forces
 from polhode.systems.registry import sample_arguments
+from public_calls import CALLS
 
 
 def torque(t, q, omega, parameters):
@@ -37,3 +38,23 @@ EVERY |= {
     for name, build in ph.systems.SYSTEMS.items()
     if name not in {*EVERY, "free_body"}
 }
+
+
+def built(name):
+    """A system as its builder is called."""
+    return ph.systems.SYSTEMS[name](**(CALLS.get(name) or CALLS[f"systems.{name}"])[0])
+
+
+def start_of(system):
+    """Where the bodies of any system may start: on an orbit, or on a lattice, at rest or turning slowly."""
+    start = {}
+    if "central_gravity" in system.provides:
+        start = {"position": (7.0e6, 1.0e5, -2.0e5), "velocity": (100.0, 7.4e3, 900.0)}
+    elif system.translates:
+        side = 4.5 if system.name == "dipoles" else 1.5
+        corners = side * np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
+        start = {"position": corners[: system.N] + 0.1, "velocity": np.zeros((system.N, 3))}
+    if system.rotates:
+        slow = 1e-3 if "central_gravity" in system.provides or system.name == "gravity_gradient" else 0.3
+        start["angular_velocity"] = np.tile((slow, -0.5 * slow, 2.0 * slow), (system.N, 1))
+    return start

@@ -8,7 +8,7 @@ import pytest
 
 import polhode as ph
 from each import each
-from each_system import EVERY
+from each_system import built, start_of
 from polhode.errors import InvalidInput
 from polhode.viewer.arrays import read
 from polhode.viewer.page import references
@@ -418,8 +418,8 @@ def test_a_member_of_a_sum_has_its_own_body(varied, sides):
 
 def test_one_body_of_several():
     for name in ("gravitating_bodies", "dipoles"):
-        start = STARTS[name]
-        ds = ph.integrate(EVERY[name](), step=1e-3, steps=4, **(start() if callable(start) else start))
+        system = built(name)
+        ds = ph.integrate(system, step=1e-3, steps=4, **start_of(system))
         assert ph.view(ds.isel(body=1)).scene["runs"][0]["bodies"]["count"] == 1
 
 
@@ -431,20 +431,11 @@ def test_what_is_no_trajectory_is_refused():
 
 
 # ------------------------------------------------------------------ every system
-STARTS = {
-    "particle": {"position": [1.0, 0.5, 0.2]},
-    "orbit": {"position": [1.0, 0, 0], "velocity": [0, 1.0, 0.1]},
-    "spacecraft": {"position": [1.0, 0, 0], "velocity": [0, 1.0, 0.1], "angular_velocity": [0.1, 0.2, 0.3]},
-    "gravitating_bodies": {"position": [[1.0, 0, 0], [-1.0, 0, 0]], "velocity": [[0, 0.5, 0], [0, -0.5, 0]]},
-    "dipoles": lattice, "rigid_water": lambda: ph.initial.cubic(2, spacing=1.0, seed=1)[0],
-}  # fmt: skip
-
-
-@each("name", sorted({*EVERY, "free_body"}))
+@pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
+@each("name", sorted(ph.systems.SYSTEMS))
 def test_every_system_has_a_scene(name):
-    system = EVERY[name]() if name in EVERY else ph.free_body([2.0, 3.0, 4.5])
-    start = STARTS.get(name, {"angular_velocity": [0.1, 0.2, 0.3]})
-    ds = ph.integrate(system, step=0.02, steps=8, **(start() if callable(start) else start))
+    system = built(name)
+    ds = ph.integrate(system, step=1e-3, steps=8, **start_of(system))
     view = ph.view(ds)
     text = dumped(view.scene)  # allow_nan=False
     run = json.loads(text)["runs"][0]

@@ -65,7 +65,7 @@ def bodies(run: Shown, arrays: Arrays, shape: shapes.Shape) -> dict[str, Any]:
 def names_of(run: Shown) -> list[str]:
     """Names of the bodies, where they have some."""
     if "body" in run.whole.coords and run.whole["body"].dtype.kind in "UO":
-        return [str(one) for one in run.whole["body"].values]
+        return [str(one) for one in np.atleast_1d(run.whole["body"].values)]
     return []
 
 
