@@ -72,6 +72,7 @@ def test_dipolar_spheres_are_those_of_polhode(around):
     assert ends[0].angular_velocity.values[-1] == pytest.approx(ends[1].angular_velocity.values[-1] @ R, abs=1e-12)
     for name in ("position", "energy"):
         assert ends[0][name].values[-1] == pytest.approx(ends[1][name].values[-1], abs=1e-12), name
+    assert float(abs(ends[1].energy_error).max()) < 1e-5
     assert built.conserves == ours.conserves
     for name in ("temperature", "temperature_rotational", "pressure") if "box" in around else ():
         assert ends[0][name].values == pytest.approx(ends[1][name].values, rel=1e-12), name
