@@ -229,7 +229,7 @@ def in_a_helper(t, x, v, p):
     return (entry(p, int(t)), 0.0, 0.0)
 
 
-USUAL, LONG = (written_to, from_the_end, of_a_tuple), (parameter, of_a_slice, of_an_array, in_a_helper)
+USUAL, LONG = (written_to, from_the_end), (parameter, of_a_slice, of_a_tuple, of_an_array, in_a_helper)
 
 
 @each(("force", "compiler"), [*((force, "") for force in USUAL), (in_a_helper, "numba"),

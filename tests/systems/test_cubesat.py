@@ -46,6 +46,7 @@ def test_it_faces_the_sun_from_wherever_it_begins(scenario, seed):
     assert float(abs(ds.energy_error).max()) < 1e-12
 
 
+@pytest.mark.full
 def test_wheels_are_unloaded_to_what_disturbs_them(scenario):
     """From half their capacity, within six hours, while the panels stay at the Sun."""
     given = dict(scenario.arguments)

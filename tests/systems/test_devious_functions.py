@@ -98,7 +98,10 @@ FOUND = (
     ("roots of negative numbers", 9, "command"), ("roots of negative numbers", 10, "potential"),
 )  # fmt: skip
 """What the product has found to be other than in Python, or to end without a sentence."""
-SHORT += [(one, role) for kind, number, role in FOUND for one in ALL if (one.kind, one.number) == (kind, number)]
+LATE = {("kinds of numbers", 6, "command"), ("roots of negative numbers", 10, "potential")}
+"""Of these, what numba compiles as it does another one; in the product only."""
+SHORT += [(one, role) for kind, number, role in FOUND for one in ALL
+          if (one.kind, one.number) == (kind, number) and (kind, number, role) not in LATE]  # fmt: skip
 
 
 BRIDGED = {("kinds of numbers", 6, "force"), ("raising", 8, "rate")}

@@ -72,6 +72,7 @@ def test_timed_potentials_of_unlike_bodies_have_a_formula_for_their_commutator(m
     assert float(abs(close.energy_error).max()) < 1e-9
 
 
+@pytest.mark.full
 def test_runs_with_a_formula_for_the_commutator_have_derivatives(columns_by_fours):
     words = {"step": 0.02, "t_end": 1.0}
     ds = ph.integrate(unlike(), "fg6_5", tangent=["tie.stiffness"], **words, **START)

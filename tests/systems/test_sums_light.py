@@ -104,6 +104,7 @@ def test_bodies_are_lit_where_they_are(count, shadow):
     assert ph.system(**both.arguments).arguments == both.arguments
 
 
+@pytest.mark.full
 def test_an_edge_of_one_of_two_bodies_moves_with_its_start_and_the_radius():
     """The transition matrix past the edges that both meet, against differences of runs."""
     around = {"sunlight": ph.surroundings.sunlight(10.0 * PRESSURE, direction=TOWARDS, **CYLINDER)}
