@@ -182,7 +182,7 @@ def test_unguarded_the_fold_gives_another_rotation_or_none():
 def test_guarded_steps_are_near_the_motion_and_unguarded_ones_are_not():
     """The bodies of the convergence experiment of Celledoni et al., with and without the triangle inequality."""
     for triangle, share in ((True, 0.01), (False, 0.08)):
-        inertia, m, _ = random_bodies(700, 6, triangle)
+        inertia, m, _ = random_bodies(400, 6, triangle)
         keep = fastest(inertia, m) < 20.0
         inertia, m = inertia[keep], m[keep]
         exact = moved(inertia, m, 0.4, order=16)[1]
@@ -198,7 +198,7 @@ def test_guarded_steps_are_near_the_motion_and_unguarded_ones_are_not():
 def test_steps_up_to_the_guard_are_near_the_motion(order):
     """Of all angles, so that the bounds of the guard are reached."""
     for triangle in (True, False):
-        inertia, m, random = random_bodies(1000, 7, triangle)
+        inertia, m, random = random_bodies(500, 7, triangle)
         h = random.uniform(0.3, 1.3, len(m)) / fastest(inertia, m)
         keep = inertia.min(axis=1) > 0.01
         inertia, m, h = inertia[keep], m[keep], h[keep]

@@ -91,6 +91,7 @@ def test_rods_and_plates_are_refused_where_rotations_about_axes_go_wrong(name):
 QUADRATURES = (
     "semiexact2", "semiexact6", "semiexact10", "semiexact6_matrix", "semiexact6:as_printed", "hermite4", "hermite8",
 )  # fmt: skip
+USUAL = ("semiexact6", "semiexact6_matrix", "semiexact6:as_printed", "hermite4")
 
 
 def odd_bodies(count):
@@ -136,7 +137,7 @@ def crossings(I, m):
     return low, high
 
 
-@each("name", QUADRATURES)
+@each("name", chosen(QUADRATURES, USUAL))
 def test_no_step_in_range_of_a_quadrature_misses_the_angle(name):
     """Half a radian of a thin rod was off by 3 rad without a word; most steps that are refused were wrong."""
     I, m = odd_bodies(120)
@@ -160,7 +161,7 @@ def test_no_step_in_range_of_a_quadrature_misses_the_angle(name):
     assert (worst[short] < 0.05).mean() < 0.1
 
 
-@each("name", QUADRATURES)
+@each("name", chosen(QUADRATURES, USUAL))
 def test_the_largest_step_of_a_quadrature_is_the_one_of_its_guard(name):
     I, m = odd_bodies(12)
     largest = method(name).prepare().largest

@@ -127,13 +127,8 @@ def test_commutator_loads_by_differences_give_the_same_step(name):
 
 
 def test_differences_cost_four_evaluations():
-    def potential(t, q, parameters):
-        return q[0] * q[0] - 0.5 * q[1] * q[2] + 0.0 * round(q[0])  # which cannot be traced
-
-    body = ph.rigid_body((1.0, 1.5, 2.2), potential=potential)
     given = ph.integrate(TOP, "chin4b", step=0.05, steps=20, **START)
-    with pytest.warns(ph.errors.SlowFunctionWarning, match="it rounds a number"):
-        found = ph.integrate(body, "chin4b", step=0.05, steps=20, **START)
+    found = ph.integrate(replace(TOP, commutator=None), "chin4b", step=0.05, steps=20, **START)
     assert given.attrs["load_evaluations"] == 20 * 4  # two loads, each with its commutator
     assert found.attrs["load_evaluations"] == 20 * 10
     assert abs(found.energy_error.values).max() < 1e-5
