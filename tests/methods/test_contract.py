@@ -93,7 +93,7 @@ OTHERS = [name for name in METHODS if name not in {*LIMITED, *SCHEMES}]
 
 
 EVERY_KIND = (
-    "v2", "rkn8_17", "wisdom11", "sbabc10", "liemid_e2", "cf4", "mr", "dmv6", "semiexact10", "baoab",
+    "v2", "rkn8_17", "wisdom11", "sbabc10", "liemid_e2", "cf4", "dmv6", "semiexact10", "baoab",
     "variational_midpoint4", "mkrk:dp8", "mkrk:gauss8", "mkrk:rk4:cayley", "euler:gauss4:cayley:zxz:continuous",
     "gibbs_rodrigues", "quaternion_rk", "rotation_vector_direct",
 )  # fmt: skip

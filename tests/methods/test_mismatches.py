@@ -25,11 +25,9 @@ of = ph.forces
 SYSTEMS = {
     "free": (ph.free_body(body), spin), "top": (ph.heavy_top(body, (0, 0, 1), 2.0), spin),
     "torque": (ph.rigid_body(body, torque=torque), spin), "potential": (ph.rigid_body(body, potential=potential), spin),
-    "load": (ph.rigid_body(body, mass=2.0, load=load), spin), "wall": (ph.systems.soft_wall(), spin),
+    "load": (ph.rigid_body(body, mass=2.0, load=load), spin),
     "particle": (ph.particle(stiffness=1.0), moving), "orbit": (ph.orbit(1.0), moving),
-    "several": (ph.orbit(1.0, mass=[1.0, 2.0]), {k: [v, v] for k, v in moving.items()}),
     "oblate": (ph.orbit(1.0, forces=[of.zonal(J2=1e-3, radius=1.0)]), moving),
-    "drag": (ph.orbit(1.0, forces=[of.drag(kd=1e-3, radius=1.0, scale=0.1)]), moving),
     "impulse": (ph.orbit(1.0, forces=[of.impulse(time=0.005, delta_v=(0, 0.01, 0))]), moving),
     "craft": (ph.spacecraft(body, 1.0), {"position": (20.0, 0.0, 0.1), "velocity": (0.0, 0.2, 0.1)} | spin),
     "bodies": (ph.gravitating_bodies((1.0, 0.5, 0.2)), apart),
@@ -58,10 +56,10 @@ for chosen, (name, (system, start)) in itertools.product(rows, SYSTEMS.items()):
 print(json.dumps(found))
 """
 
-TURNING = {"free", "top", "torque", "potential", "wall"}
+TURNING = {"free", "top", "torque", "potential"}
 REASONS = {
     "follows the motion about a centre": ("or the method without '/kepler'", {*TURNING, "load", "particle", "bodies"}),
-    "is the motion about a centre of attraction": ("rkn6_14a/kepler", {"oblate", "drag", "impulse", "craft"}),
+    "is the motion about a centre of attraction": ("rkn6_14a/kepler", {"oblate", "impulse", "craft"}),
     "moves bodies through space only": ("'mkrk:gauss6'", {*TURNING, "load", "craft"}),
     "has a time transformation": ("take steps of one size or a tolerance", {"impulse"}),
     "do not move through space": ("take 'reversible:loads:...'", TURNING),
