@@ -111,7 +111,7 @@ def test_a_torque_that_ripples(method):
     m = random.normal(size=(150, 3))
     body, h = ph.rigid_body(INERTIA, torque=ripples, parameters=[1.5]), 0.9
     residual = krysl_step(method, rippled, 1 / INERTIA, q, m)
-    judge(momenta_after(method, body, turning(q, m), h), connected(residual, m, h, 1000), most_refused=3)
+    judge(momenta_after(method, body, turning(q, m), h), connected(residual, m, h, 700), most_refused=3)
 
 
 def well(t, position, velocity, parameters):

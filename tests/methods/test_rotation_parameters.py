@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from cover import crossed, some
+from cover import chosen, crossed, some
 from each import each
 from polhode.algebra.euler import SEQUENCES
 from polhode.checks import top_problem, trial_problem
@@ -82,7 +82,10 @@ def test_full_order_through_the_singular_middle_angle(tableau, eps):
         assert found[-1] < max(2e-14, found[0] / 2.0 ** ((order - 0.6) * (last - first)))
 
 
-@each(("sequence", "map"), some(itertools.product(SEQUENCES, ["exp", "cayley"]), 8))
+@each(
+    ("sequence", "map"),
+    chosen(itertools.product(SEQUENCES, ["exp", "cayley"]), [(one, "exp") for one in SEQUENCES[::3]]),
+)
 def test_full_order_in_every_sequence(sequence, map):
     """The motion of 7.1.2, its axis turned so that every sequence passes its own singular value."""
     first, second = (ph.rotation.quaternion_from_euler((a, b, 0.0), sequence) for a, b in ((0.4, 0.0), (0.4, 1.0)))
@@ -128,7 +131,7 @@ def test_equivalent_methods_agree(steps):
     assert np.max(apart) < 1e-13
 
 
-@each("number, sequence", some(enumerate(SEQUENCES), 2))
+@each("number, sequence", some(enumerate(SEQUENCES), 1))
 def test_charts_agree_under_loads(number, sequence):
     """Each sequence with another tableau, map and branch, on a forced body: the matrix by the same tableau and map."""
     tableau = ("rk4", "dp5", "gauss4", "heun", "radau_iia3")[number % 5]
