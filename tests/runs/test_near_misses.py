@@ -63,9 +63,10 @@ def test_near_misses_are_told_in_one_sentence(what, tmp_path, monkeypatch):
     assert "\n" not in str(refused.value) and len(str(refused.value)) < 400
 
 
-def test_an_objective_that_raises_is_the_users_failure():
+def test_an_objective_that_raises_is_the_users_failure(columns_by_twos):
+    run = {"step": 5.0, "steps": 2, "position": (7e6, 0, 0), "velocity": (0, 7.4e3, 0)}
     with pytest.raises(UserFunctionError, match="the objective raised KeyError"):
-        ph.gradient(raising, ph.orbit(3.986e14), "v2", step=5.0, steps=2, position=(7e6, 0, 0), velocity=(0, 7.4e3, 0))
+        ph.gradient(raising, ph.orbit(3.986e14), "mkrk:cv8", **run)
 
 
 def test_a_view_shows_what_an_attribute_says():
