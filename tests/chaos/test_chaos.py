@@ -88,7 +88,7 @@ def test_members_have_the_numbers_that_they_have_alone_however_they_are_cut():
 
 def test_a_member_that_fails_says_why_and_stops_nobody():
     spins = np.array([[0.0, 0.3, 2.0], [0.0, 30.0, 200.0]])
-    ds = ph.chaos.fli(top(), "rattle", step=0.1, steps=100, members={"angular_momentum": spins})
+    ds = ph.chaos.fli(top(), "trapm", step=0.1, steps=100, members={"angular_momentum": spins})
     assert list(ds.status.values != 0) == [False, True]
     assert "turned a body further" in str(ds.failure.values[1]) and np.isnan(ds.final.values[1])
     assert np.isfinite(ds.final.values[0])
