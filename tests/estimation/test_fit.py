@@ -101,7 +101,7 @@ def a_tensor():
 
 
 @each("make", some([all_kinds_of_a_body, all_kinds_of_an_orbit, a_tensor], 2))
-def test_jacobian_is_that_of_the_residuals(make):
+def test_jacobian_is_that_of_the_residuals(make, columns_by_twos):
     problem = make()
     x = problem.start + 0.01 * np.sin(np.arange(len(problem.start)))
     J = problem.evaluate(x).J
@@ -394,11 +394,11 @@ def test_result_in_words():
     np.testing.assert_allclose(again.angular_velocity[0], found.values["angular_velocity"], rtol=1e-12)
 
 
-def test_arcs_with_wheels_that_keep_their_speeds_are_refused():
+def test_arcs_with_wheels_that_keep_their_speeds_are_refused(columns_by_twos):
     """They would begin with the first speeds."""
     body, rates = ph.rigid_body((90.0, 70.0, 60.0), wheels=WHEELS), ([0.0, 1.0], np.ones((2, 3)))
     with pytest.raises(InvalidInput, match="arcs is 4, but 'rigid_body' has states of its own"):
-        ph.fit(body, {"gyro": rates}, ["angular_velocity"], "mkrk:cv8", arcs=4, step=1.0, noise=1e-5)
+        ph.fit(body, {"gyro": rates}, ["angular_velocity", "inertia"], "mkrk:cv8", arcs=4, step=1.0, noise=1e-5)
 
 
 @pytest.mark.full
