@@ -161,6 +161,7 @@ def test_odd_trajectories_are_drawn_without_a_warning(body, point):
     for picture in drawn:
         picture.canvas.draw()
     assert "exactly zero" in words(panel(drawn[0], "Energy"))
+    assert panel(drawn[0], "Energy").get_ylim()[1] < 1e-12
     assert panel(drawn[1], "Energy").get_yscale() == "symlog"
     times = panel(drawn[1], "Energy").lines[0].get_xdata()
     assert (np.diff(times) > 0).all()
