@@ -125,7 +125,8 @@ def tables_kept() -> Iterator[None]:
     from polhode.methods import METHODS, tableaux
 
     if "polhode.systems.recipes" in sys.modules:
-        importlib.import_module("polhode.systems.initial")  # whose rows are there to stay, whoever imports it first
+        for module in ("initial", "start_files"):  # whose rows are there to stay, whoever imports them first
+            importlib.import_module(f"polhode.systems.{module}")
     tables = [METHODS, tableaux._rows]
     tables += [vars(sys.modules[module])[name] for module, name in LATE.items() if module in sys.modules]
     before = [(table, dict(table)) for table in tables]
