@@ -542,7 +542,7 @@ class Calls(Arithmetic):
             return context.make_tuple(self.builder, kind, parts)
         if isinstance(value, Known) and kind == types.none:
             return context.get_dummy_value()
-        if isinstance(value, Scalar) and value.kind == kind:
+        if isinstance(value, Scalar) and value.kind is kind:
             return value.v
         return self.cast(value, kind)
 

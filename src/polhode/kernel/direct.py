@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import copy
 import functools
+import gc
 import hashlib
 import itertools
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -35,7 +37,7 @@ from polhode.kernel.lane_mode import LaneUnit
 from polhode.kernel.reach import contents, digest_of
 from polhode.kernel.source import Refused, Unsupported
 from polhode.kernel.tangent_mode import TangentUnit, is_active
-from polhode.kernel.text import Builder, Constant
+from polhode.kernel.text import Block, Builder, Constant
 from polhode.kernel.translate import Unit
 from polhode.kernel.values import FLOAT, INT, Scalar, Tup, Value, leaves_of, shape_of
 
@@ -158,7 +160,20 @@ def _ready(whole: base.BaseContext) -> base.BaseContext:
     return context
 
 
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """A block in which Python does not look for unused objects: it would look at all there are, and find none."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
 @global_compiler_lock
+@_no_collections()
 def compiled(
     dispatcher: CPUDispatcher, arguments: Any, result: Any, lanes: int = 0, directions: int = 0, thorough: bool = False
 ) -> CompileResult:
@@ -268,8 +283,8 @@ def write_entry(unit: Unit, function: FunctionType, options: Options, descriptor
     writer = unit.writer(function, options)
     builder = writer.builder
     builder.contract = ""
-    writer.entry = entry.append_basic_block("entry")
-    builder.position_at_end(entry.append_basic_block("body"))
+    writer.entry = Block(entry)
+    builder.position_at_end(Block(entry))
     begin = builder.block
     packer = convention._get_arg_packer(arguments)
     packed = packer.from_arguments(builder, convention.get_arguments(entry))

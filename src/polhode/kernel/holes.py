@@ -46,7 +46,8 @@ class Hole:
         """Why ``value`` cannot fill it, for a message; empty where it can."""
         function = getattr(value, "py_func", value)
         if not self.called:
-            return f"it is a value, not a function such as {_named(function)}" if _is_function(function) else ""
+            wrong = isinstance(function, FunctionType | MethodType)
+            return f"it is a value, not a function such as {_named(function)}" if wrong else ""
         if not callable(function):
             return f"it is called as {self.signature}, which {value!r} is not"
         if self.arguments is None or not isinstance(function, FunctionType):
@@ -61,10 +62,6 @@ class Hole:
 
     def __repr__(self) -> str:
         return f"<hole {self.signature}>"
-
-
-def _is_function(value: object) -> bool:
-    return isinstance(value, FunctionType | MethodType)
 
 
 def _named(function: object) -> str:

@@ -207,7 +207,7 @@ class LaneWriter(LaneMemory):
 
     def end_of_function(self) -> ir.Block:
         if self.done is None:
-            self.done = self.builder.function.append_basic_block("end")
+            self.done = self.builder.append_basic_block()
         return self.done
 
     def slots_of(self, leaves: list[Any]) -> list[Any]:

@@ -120,7 +120,7 @@ class _Walk:
         self.absorb(value.__module__, value.__qualname__)
         if not self.is_new(id(value), value) or _is_library(value):
             return
-        code, attributes = value.__code__, _attributes(value.__code__)
+        code, attributes = value.__code__, attributes_of(value.__code__)
         if str(value.__module__).startswith(WRITTEN):
             used = tuple(sorted(attributes))
         else:
@@ -250,6 +250,7 @@ def _constant(value: object, names: set[str]) -> object:
 
 
 @functools.cache
-def _attributes(code: CodeType) -> frozenset[str]:
-    inner = (_attributes(part) for part in code.co_consts if isinstance(part, CodeType))
+def attributes_of(code: CodeType) -> frozenset[str]:
+    """All global and attribute names in code and its nested functions."""
+    inner = (attributes_of(part) for part in code.co_consts if isinstance(part, CodeType))
     return frozenset(code.co_names).union(*inner)

@@ -30,7 +30,7 @@ from polhode.kernel.lane_mode import lane_numbers
 from polhode.kernel.source import Unsupported
 from polhode.kernel.text import EXTERNS, INTRINSICS, TO_INTEGER, Constant, F, I, Whole
 from polhode.kernel.translate import Unit, Writer
-from polhode.kernel.values import BOOL, FLOAT, INT, NOTHING, RANKS, Known, Row, Scalar, Tup, Value, opened, settled
+from polhode.kernel.values import BOOL, FLOAT, INT, NOTHING, Known, Row, Scalar, Tup, Value, opened, plain_kind, settled
 
 WIDEST = 8
 """Most derivatives in one vector; more directions take several."""
@@ -111,7 +111,7 @@ def is_active(value: object) -> bool:
     """Whether a value, or a number in a small array or tuple, has derivatives."""
     if isinstance(value, Row | Tup):
         return any(is_active(part) for part in value.parts)
-    return isinstance(value, Scalar) and isinstance(value.kind, Active)
+    return type(value) is Scalar and type(value.kind) is Active
 
 
 class Slot:
@@ -137,6 +137,7 @@ class TangentUnit(Unit):
         self.apart: frozenset[Any] = frozenset()
         self.kind = Active(directions)
         self.vectors = [ir.VectorType(F, n) for n in self.kind.chunks]
+        self.zeros, self.minus_zeros = ([Constant(v, [x] * v.count) for v in self.vectors] for x in (0.0, -0.0))
         self.struct = ir.LiteralStructType([F, *self.vectors])
         self.rules: dict[Any, Any] = {}
 
@@ -175,7 +176,7 @@ class TangentWriter(Writer):
                 if factor == 1:
                     found = list(derivatives)
                 elif factor == -1:
-                    found = [self.builder.fsub(Constant(d.type, [-0.0] * d.type.count), d) for d in derivatives]
+                    found = [self.builder.fsub(z, d) for z, d in zip(self.unit.minus_zeros, derivatives, strict=True)]
                 else:
                     found = [self.scaled(factor, d) for d in derivatives]
                 continue
@@ -200,12 +201,11 @@ class TangentWriter(Writer):
     # -------------------------------------------------------------- conversions
     def cast(self, value: Value, kind: types.Type) -> ir.Value:
         value = settled(value)
-        if isinstance(value, Scalar) and value.kind != kind:
+        if isinstance(value, Scalar) and value.kind is not kind:
             if isinstance(kind, Active):
-                zeros = [Constant(v, [0.0] * v.count) for v in self.unit.vectors]
-                return self.joined_parts(super().cast(value, FLOAT), zeros).v
+                return self.joined_parts(super().cast(value, FLOAT), self.unit.zeros).v
             if isinstance(value.kind, Active):
-                if kind == FLOAT:
+                if kind is FLOAT:
                     raise Unsupported("a number with derivatives where one without is needed")
                 return super().cast(self.primal(value), kind)
         return super().cast(value, kind)
@@ -216,15 +216,15 @@ class TangentWriter(Writer):
 
     def common(self, a: Value, b: Value) -> Value:
         a, b = settled(a), settled(b)
-        if isinstance(a, Scalar) and isinstance(b, Scalar) and a.kind != b.kind:
+        if isinstance(a, Scalar) and isinstance(b, Scalar) and a.kind is not b.kind:
             for x, y in ((a, b), (b, a)):
-                if isinstance(x.kind, Active) and y.kind in RANKS:
+                if isinstance(x.kind, Active) and plain_kind(y.kind) is y.kind:
                     return x
         return super().common(a, b)
 
     # -------------------------------------------------------------- operators
     def binary(self, name: str, x: Value, y: Value) -> Value:
-        if any(isinstance(opened(v), Tup | Row) for v in (x, y)) or not (is_active(x) or is_active(y)):
+        if not (is_active(x) or is_active(y)) or isinstance(opened(x), Tup | Row) or isinstance(opened(y), Tup | Row):
             return super().binary(name, x, y)
         if name == "Pow":
             return self.power_of_active(x, y)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-F, I, BIT, I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(1), ir.IntType(32)
+F, I, BIT, I32, LABEL = ir.DoubleType(), ir.IntType(64), ir.IntType(1), ir.IntType(32), ir.LabelType()
 COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 ZEROS = {"0", "0x0000000000000000"}
 
@@ -100,6 +100,20 @@ class Made:
         ir.instructions.PredictableInstr.set_weights(self, weights)
 
 
+class Block(ir.Block):  # type: ignore[misc]
+    """A block of instructions at the end of a function, named by its number there."""
+
+    def __init__(self, parent: ir.Function) -> None:
+        self.parent, self.type, self.scope, self._name = parent, LABEL, parent.scope, f"b{len(parent.blocks)}"
+        self.instructions, self.terminator = list[Any](), None
+        parent.blocks.append(self)
+
+    def descr(self, buf: list[str]) -> None:
+        """Write its lines."""
+        buf.append(f"{self._name}:\n")
+        buf += [f"  {one.line if type(one) is Made else one}\n" for one in self.instructions]
+
+
 class Whole:
     """A structure by its parts; put together where it is read, for most are only taken apart."""
 
@@ -179,6 +193,9 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
         self.contract, self.count = " contract" if contract else "", 0
         self.kept: dict[Any, Made] = {}
 
+    def append_basic_block(self, name: str = "") -> Block:
+        return Block(self._block.parent)
+
     def made(self, kind: ir.Type, line: str) -> Made:
         """Write an instruction that makes a value."""
         self.count += 1
@@ -224,9 +241,9 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
             return Constant(kind, [x.constant] * kind.count)
         key = (self._block, x.get_reference(), kind.count)
         if key not in self.kept:
-            nothing, zeros = Constant(kind, ir.Undefined), Constant(ir.VectorType(I32, kind.count), [0])
-            one = self.insert_element(nothing, x, Constant(I32, 0))
-            self.kept[key] = self.shuffle_vector(one, nothing, zeros)
+            one = self.made(kind, f"insertelement {kind} undef, {_told(x)}, i32 0")
+            mask = f"{kind} undef, <{kind.count} x i32> zeroinitializer"
+            self.kept[key] = self.made(kind, f"shufflevector {kind} {one.name}, {mask}")
         return self.kept[key]
 
     def extract_value(self, whole: ir.Value, at: int | Sequence[int], name: str = "") -> Made:

@@ -25,7 +25,7 @@ from numba import types
 
 from polhode.kernel.calls import CODE, Again, Calls, Options, Unfinished, Written
 from polhode.kernel.source import Unsupported, tree_of
-from polhode.kernel.text import Constant, I, Made, Whole
+from polhode.kernel.text import Block, Constant, I, Made, Whole
 from polhode.kernel.values import (
     BOOL,
     INT,
@@ -160,7 +160,9 @@ class Writer(Calls):
         leaves = [leaf for a in self.arguments for leaf in leaves_of(a)]
         kinds = [self.unit.failure] * self.notes.fails + [leaf.type for leaf in leaves]
         name = module.get_unique_name("".join(c if c.isalnum() else "_" for c in name))
-        function = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), name)
+        function = ir.Function(module, ir.FunctionType(ir.VoidType(), ()), name)
+        function.ftype = ir.FunctionType(ir.VoidType(), kinds)
+        function.args = tuple([Made(kind, f"%a{k}", f"{kind} %a{k}") for k, kind in enumerate(kinds)])
         if self.notes.whole:
             self.give_type(function)
             self.unit.functions[key] = Written(function, self.notes.result or NOTHING, self.notes.fails)
@@ -171,8 +173,8 @@ class Writer(Calls):
             raise
 
     def fill(self, function: ir.Function) -> Written:
-        self.entry = function.append_basic_block("entry")
-        self.builder.position_at_end(function.append_basic_block("body"))
+        self.entry = Block(function)
+        self.builder.position_at_end(Block(function))
         begin = self.builder.block
         given = iter(function.args[1:] if self.notes.fails else function.args)
         self.failure = function.args[0] if self.notes.fails else None

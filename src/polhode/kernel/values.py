@@ -97,24 +97,8 @@ FORMS = {FLOAT: F, INT: I, BOOL: BIT}
 CONVERSIONS = {(INT, FLOAT): "sitofp", (BOOL, FLOAT): "uitofp", (BOOL, INT): "zext", (FLOAT, INT): "fptosi"}
 
 
-class Shape:
-    """What is known of a value before the kernel runs; equal for values that may be stored in the same place."""
-
-    __slots__ = ("kept", "key")
-
-    def __init__(self, key: object, kept: object = None) -> None:
-        self.key, self.kept = key, kept
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Shape) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __repr__(self) -> str:
-        return str(self.key)
-
-
+Shape = int | tuple[Any, ...]
+"""What is known before of values that may be stored in the same place; types, which exist once, are their addresses."""
 Value = Known | Scalar | Tup | View | Row
 NOTHING = Known(None)
 
@@ -139,7 +123,7 @@ def width_of(*values: object) -> int:
 
 def plain_kind(kind: types.Type) -> types.Type | None:
     """The type of the number in a lane, or of a plain number; None of anything else."""
-    return kind if kind in RANKS else PLAIN.get(type(kind))
+    return kind if kind is FLOAT or kind is INT or kind is BOOL else PLAIN.get(type(kind))
 
 
 def wide_kind(kind: types.Type, width: int) -> types.Type:
@@ -149,6 +133,8 @@ def wide_kind(kind: types.Type, width: int) -> types.Type:
 
 def settled(value: Value) -> Value:
     """The value with its constant numbers as values of the kernel."""
+    if type(value) is Scalar:  # most values
+        return value
     if isinstance(value, Known):
         it = value.it
         if is_number(it):
@@ -179,15 +165,14 @@ def opened(value: Value) -> Value:
 def shape_of(value: Value) -> Shape:
     """The shape of a settled value."""
     if isinstance(value, Scalar):
-        return Shape(value.kind)
+        return id(value.kind)
     if isinstance(value, Tup):
-        shapes = tuple(shape_of(part) for part in value.parts)
-        return Shape((value.cls, shapes), shapes)
+        return (value.cls, tuple([shape_of(part) for part in value.parts]))
     if isinstance(value, View):
-        return Shape(("array", value.dtype, len(value.lengths)))
+        return ("array", id(value.dtype), len(value.lengths))
     if isinstance(value, Row):
-        return Shape(("row", *(part.kind for part in value.parts)))
-    return Shape(("known", id(value.it)), value)
+        return ("row", *[id(part.kind) for part in value.parts])
+    return ("known", id(value.it))
 
 
 def leaves_of(value: Value) -> list[ir.Value]:
@@ -232,7 +217,7 @@ class Arithmetic:
         value = settled(value)
         if not isinstance(value, Scalar):
             raise Unsupported(f"no {kind}")
-        if value.kind == kind:
+        if value.kind is kind:
             return value.v
         width, known, to = width_of(Scalar(kind, None)), plain_kind(value.kind), plain_kind(kind)
         if width_of(value) != width:
@@ -255,7 +240,7 @@ class Arithmetic:
     def varied(self, value: Value, width: int) -> Value:
         """The settled value with a number of its own in each lane."""
         value = settled(value)
-        if isinstance(value, Scalar) and value.kind in RANKS:
+        if isinstance(value, Scalar) and plain_kind(value.kind) is value.kind:
             kind = wide_kind(value.kind, width)
             return Scalar(kind, self.cast(value, kind))
         if isinstance(value, Tup):
@@ -268,7 +253,7 @@ class Arithmetic:
         """A settled value whose shape both can be converted to (only its shape counts)."""
         a, b = settled(a), settled(b)
         if isinstance(a, Scalar) and isinstance(b, Scalar):
-            if a.kind == b.kind:
+            if a.kind is b.kind:
                 return a
             width, kinds = width_of(a, b), [plain_kind(x.kind) for x in (a, b)]
             if None not in kinds:
@@ -312,12 +297,15 @@ class Arithmetic:
             folded = _folded(name, x.it, y.it)
             if folded is not None:
                 return Known(folded)
+        a, b = settled(x), settled(y)
+        if name in FLOATS and type(a) is type(b) is Scalar and a.kind is b.kind and plain_kind(a.kind) is FLOAT:
+            return Scalar(a.kind, getattr(self.builder, FLOATS[name])(a.v, b.v))  # most operations
         if name == "Add" and isinstance(opened(x), Tup) and isinstance(opened(y), Tup):
             return Tup(opened(x).parts + opened(y).parts)  # type: ignore[union-attr]
         if isinstance(x, Row) or isinstance(y, Row):
             return self.row_by_row(name, x, y)
         for a, b in ((opened(x), settled(y)), (opened(y), settled(x))):
-            if isinstance(a, Tup) and isinstance(b, Scalar) and b.kind == FLOAT:
+            if isinstance(a, Tup) and isinstance(b, Scalar) and b.kind is FLOAT:
                 raise Refused("arithmetic on a number and a tuple")
         exponent = y.it if name == "Pow" and isinstance(y, Known) else None
         a, b = self.number(x), self.number(y)
@@ -368,7 +356,7 @@ class Arithmetic:
     def power(self, a: Scalar, b: Scalar, exponent: object) -> Value:
         """a to the power b; with a constant whole exponent by multiplications."""
         if isinstance(exponent, int) and not isinstance(exponent, bool) and abs(exponent) < 0x10000:
-            if plain_kind(a.kind) == FLOAT:
+            if plain_kind(a.kind) is FLOAT:
                 one = self.cast(Known(1.0), a.kind)
                 return Scalar(a.kind, self.multiplied(a.v, exponent, one, self.builder.fmul))
             if exponent < 0:
@@ -377,7 +365,7 @@ class Arithmetic:
                 return Scalar(INT, self.multiplied(self.cast(a, INT), exponent, Constant(I, 1), self.builder.mul))
         if width_of(a, b):
             return self.each_lane(lambda p, q: self.power(p, q, exponent), a, b)
-        if b.kind != FLOAT:
+        if b.kind is not FLOAT:
             raise Unsupported("a power whose exponent is a variable integer")
         return Scalar(FLOAT, self.intrinsic("llvm.pow.f64", self.cast(a, FLOAT), b.v))
 
@@ -460,7 +448,7 @@ class Arithmetic:
         if isinstance(opened(x), Tup):
             raise Refused("a sign before a tuple")
         x = self.number(x)
-        if plain_kind(x.kind) == FLOAT:
+        if plain_kind(x.kind) is FLOAT:
             return Scalar(x.kind, self.builder.fsub(self.cast(Known(-0.0), x.kind), x.v))
         kind = wide_kind(INT, width_of(x))
         return Scalar(kind, self.builder.neg(self.cast(x, kind)))
@@ -500,10 +488,10 @@ class Arithmetic:
                 return bool(x.it)
             raise Unsupported("the truth of an object")
         kind = self.number(x).kind
-        if plain_kind(kind) == BOOL:
+        if plain_kind(kind) is BOOL:
             return x.v  # type: ignore[union-attr]
-        test = self.builder.icmp_signed if plain_kind(kind) == INT else self.builder.fcmp_unordered
-        return test("!=", x.v, self.cast(Known(0 if plain_kind(kind) == INT else 0.0), kind))  # type: ignore[union-attr]
+        test = self.builder.icmp_signed if plain_kind(kind) is INT else self.builder.fcmp_unordered
+        return test("!=", x.v, self.cast(Known(0 if plain_kind(kind) is INT else 0.0), kind))  # type: ignore[union-attr]
 
     # -------------------------------------------------------------- functions of numbers
     def extern(self, name: str, *arguments: ir.Value, pure: bool = True) -> ir.Value:
@@ -534,7 +522,7 @@ class Arithmetic:
             value = self.number(value)
             like = self.common(best, value)
             a, b = self.cast(best, like.kind), self.cast(value, like.kind)  # type: ignore[union-attr]
-            compare = self.builder.fcmp_ordered if like.kind == FLOAT else self.builder.icmp_signed  # type: ignore[union-attr]
+            compare = self.builder.fcmp_ordered if like.kind is FLOAT else self.builder.icmp_signed  # type: ignore[union-attr]
             best = Scalar(like.kind, self.builder.select(compare(symbol, b, a), b, a))  # type: ignore[union-attr]
         return best
 
@@ -569,7 +557,7 @@ class Arithmetic:
     def size(self, x: Value) -> Value:
         """The size of x."""
         x = self.number(x)
-        if x.kind == FLOAT:
+        if x.kind is FLOAT:
             return Scalar(FLOAT, self.intrinsic("llvm.fabs.f64", x.v))
         v = self.cast(x, INT)
         below = self.builder.icmp_signed("<", v, Constant(I, 0))

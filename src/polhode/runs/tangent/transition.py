@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -84,7 +85,6 @@ class Transition:
     def __init__(self, request: Request, by_start: bool = True) -> None:
         self.request, system = request, request.system
         self.changes = changes_loads(request)
-        guard = request.settings.guard
         chosen = not isinstance(request.steps, FixedStep)
         prepared, _ = method_and_loads(system, request.method, chosen)
         self.columns = Columns(system, prepared, request.state, request.tangent or ())
@@ -92,11 +92,8 @@ class Transition:
         K = len(self.columns.names)
         first = 0 if by_start else len(self.columns.rows)
         self.parts = [range(k, min(k + MOST_AT_ONCE, K)) for k in range(first, K, MOST_AT_ONCE)]
-        varied = self.columns.varied is not None
-        breaks = bool(request.breaks)
-        self.engines = [
-            TangentEngine(system, request.method, len(part), varied, guard, chosen, breaks) for part in self.parts
-        ]
+        how = (self.columns.varied is not None, request.settings.guard, chosen, bool(request.breaks))
+        self.engines = [TangentEngine(system, request.method, len(part), *how) for part in self.parts]
         for engine in self.engines:
             engine.step_info[L.COMMANDED] = request.t0 if request.commanded else np.inf
 
@@ -117,8 +114,9 @@ class Transition:
         if isinstance(self.request.steps, FixedStep):  # else rows are those of the dense output
             growth = float(np.abs(matrix).max()) if matrix.size and np.isfinite(matrix).all() else np.inf
             check_same_states(self.request, {name: ds[name].values for name in SEEN if name in ds}, states, growth)
-        found = ds.assign_coords(row=("row", list(columns.rows)), column=("column", list(columns.names)))
-        return found.assign(state_transition=(("time", "row", "column"), matrix, words))
+        made = partial(xr.Variable, fastpath=True)  # else xarray loads dask, where there is one: 0.5 s
+        labels = {k: made(k, np.array(names)) for k, names in (("row", columns.rows), ("column", columns.names))}
+        return ds.assign_coords(labels).assign(state_transition=made(("time", "row", "column"), matrix, words))
 
     def carried(self, times: Array, run: Run | None) -> Iterator[tuple[range, Array, Array]]:
         """Of the columns that are carried along together: which they are, the states (rows, width) at the times of

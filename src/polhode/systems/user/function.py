@@ -5,8 +5,10 @@ from __future__ import annotations
 import dis
 import hashlib
 import inspect
+import linecache
 import os
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -174,8 +176,7 @@ class UserFunction:
                 told += f"; parameters is an array of {len(parameters)} number{'s' * (len(parameters) != 1)}"
             where = f"{line}, at t = {t:g}" if line else f"at t = {t:g}"
             raise UserFunctionError(f"{self.described} raised {told} ({where})", time=t) from problem
-        finite = all(np.isfinite(a).all() for a in inputs)  # if the state is not, the time loop reports that
-        found = self._numbers(result, t, finite)
+        found = self._numbers(result, t, all(np.isfinite(a).all() for a in inputs))  # else the time loop reports that
         return tuple(found) if len(found) > 1 else found[0]
 
     def _numbers(self, result: Any, t: float, finite: bool) -> list[float]:
@@ -246,17 +247,19 @@ def record_of(function: Callable[..., Any]) -> dict[str, str]:
     """Name, source and digest of a function, for the record only; the source is never executed."""
     function = python_of(function)
     name = getattr(function, "__name__", type(function).__name__)
-    source, digest = _source_of(Same(getattr(function, "__code__", function)), name)
-    return {"function": name, "source": source, "sha256": digest}
+    code, module = Same(getattr(function, "__code__", function)), getattr(function, "__module__", None)
+    source = _source_of(code, module) or f"(no source: {name})"
+    return {"function": name, "source": source, "sha256": hashlib.sha256(source.encode()).hexdigest()}
 
 
 @lru_cache(jit.KEPT_KERNELS)
-def _source_of(code: Same, name: str) -> tuple[str, str]:
-    try:
-        source = textwrap.dedent(inspect.getsource(code.function))
-    except (OSError, TypeError):
-        source = f"(no source: {name})"
-    return source, hashlib.sha256(source.encode()).hexdigest()
+def _source_of(code: Same, module: str | None) -> str:
+    """As ``inspect.getsource``, which looks at the files of all modules to find one that is known."""
+    if not isinstance(code.function, CodeType):
+        return ""
+    linecache.checkcache(path := code.function.co_filename)
+    lines = linecache.getlines(path, getattr(sys.modules.get(module or ""), "__dict__", None))
+    return textwrap.dedent("".join(inspect.getblock(lines[code.function.co_firstlineno - 1 :])))
 
 
 REVEALING = {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack"}
@@ -271,10 +274,8 @@ def may_read(function: Callable[..., Any], position: int) -> bool:
 
 @lru_cache(jit.KEPT_KERNELS)
 def _may_read(code: CodeType, position: int) -> bool:
-    if position >= code.co_argcount:
-        return True
-    name = code.co_varnames[position]
-    if name in code.co_cellvars or REVEALING & {*code.co_names, *code.co_freevars}:
+    name = code.co_varnames[position] if position < code.co_argcount else None
+    if name is None or name in code.co_cellvars or REVEALING & {*code.co_names, *code.co_freevars}:
         return True
     # Some versions of Python load two variables with one instruction, whose argument is a pair.
     mentioned = (step.argval for step in dis.get_instructions(code) if "FAST" in step.opname)
@@ -312,9 +313,8 @@ def refusal(described: str, worst: Finding, command: bool, summand: bool = False
 def check_shared(users: Sequence[UserFunction]) -> None:
     """Refuse functions of one run of which one reads what another leaves behind."""
     for one, other in product((one for one in users if one.logs), users):
-        if one is other:
-            continue
-        if (told := handed_over(python_of(one.function), python_of(other.function))) is not None:
+        told = None if one is other else handed_over(python_of(one.function), python_of(other.function))
+        if told is not None:
             raise InvalidInput(f"{other.described} reads what {one.described} leaves behind; "
                                f"{refusal(one.described, told, one.form.what == 'command')}")  # fmt: skip
 
