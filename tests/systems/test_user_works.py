@@ -127,7 +127,7 @@ def test_the_change_of_the_energy_less_the_work_is_nothing(name):
 ORDERS = {"mkrk:heun": 2, "mkrk:rk4": 4, "mkrk:gauss4": 4, "trapm": 2, "bbtrap": 2, "v2": 2, "s4_6": 4, "euler:rk4": 4}
 
 
-@each("name, order", ORDERS.items())
+@each("name, order", chosen(ORDERS.items(), [(one, ORDERS[one]) for one in ("mkrk:heun", "mkrk:rk4", "s4_6", "trapm")]))
 def test_works_have_the_order_of_the_method(name, order):
     """About a fixed axis of a sphere: the rate is w0 + (p / I) sin t, the work what that gives."""
     system = ph.rigid_body((2, 2, 2), torque=drive, parameters=[0.7])
