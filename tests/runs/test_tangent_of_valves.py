@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
 import polhode as ph
-from cover import some
+from cover import chosen, some
 from each import each
 from polhode.kernel import jit
 
@@ -80,10 +80,10 @@ SPINS = ROWS[6:]
 ROWS += [f"thruster_{word}.{k}" for word in ("command", "closes", "fired") for k in range(3)]
 
 
-@each(("method", "step"), some([
+@each(("method", "step"), chosen([
     ("v2", 0.25), ("s4_6", 0.29), ("rkn6_14a/kepler", 0.125), ("mkrk:cv8", 0.725), ("mkrk:gauss4", 0.25),
     ("mkrk:dp8", 0), ("taylor", 0),
-], 3))  # fmt: skip
+], [("v2", 0.25), ("mkrk:cv8", 0.725)]))  # fmt: skip
 def test_the_matrix_is_that_of_differences(method, step):
     """By the spin at the start and by gains; steps that end where samples are, shorter ones, others, chosen ones."""
     names = case(method, "gains")[2]
@@ -132,7 +132,7 @@ def dop853(spin, gains):
     return x[4:]
 
 
-@each("method", some(["taylor", "mkrk:cv8"], 1))
+@each("method", some(["mkrk:cv8", "taylor"], 1))
 def test_the_derivative_is_that_of_the_motion(method):
     """Equations by hand, without the gravity gradient, whose difference is below what is compared."""
     steps = {"step": 0.25} if method != "taylor" else STEPS
