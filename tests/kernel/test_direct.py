@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import math
 import os
@@ -500,6 +501,17 @@ def powers(x, y, k):
     for n in range(k):
         total = total * x + y / (x + n)
     return total
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_python_looks_for_unused_objects_behind_a_compilation_as_before(on):
+    before = gc.isenabled()
+    try:
+        (gc.enable if on else gc.disable)()
+        by("direct", half.py_func, "f8(f8, b1)")
+        assert gc.isenabled() is on
+    finally:
+        (gc.enable if before else gc.disable)()
 
 
 def test_loops_are_not_unrolled():
