@@ -80,7 +80,8 @@ nb_merge_streams = True
 os.environ.setdefault("COLUMNS", "88")
 os.environ.pop("MPLBACKEND", None)  # pages draw with the backend of notebooks
 
-generate.figures.draw(cache / "studies")
+studies = Path(os.environ.get("POLHODE_STUDIES") or cache / "studies")
+generate.figures.draw(studies)
 generate.landing.draw(cache / "landing")
 generate.landing.place(cache / "landing", HERE / "generated" / "landing", HERE / "generated" / "static")
-generate.write(HERE / "generated", cache / "studies")
+generate.write(HERE / "generated", studies)

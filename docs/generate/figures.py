@@ -1,4 +1,5 @@
-"""The figures of the studies: every study is run once in its quick form, and drawn again only when sources change."""
+"""The figures of the studies: every study is run once in its quick form, and drawn again only when sources change; the
+tests leave those that they have run in the folder ``POLHODE_STUDIES``."""
 
 from __future__ import annotations
 

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 import xarray as xr
 from mpmath import mp
-from tests.support.study_parts import check_parts
+from tests.support.study_parts import check_parts, quick_form
 
 import polhode_papers as studies
 from each import each
 from mutants import flips, order_off, put, scaled
 from polhode import kepler
-from polhode_papers import report
 from polhode_papers.carson2005 import (
     claims,
     common,
@@ -45,9 +44,7 @@ STUDY = studies.study("carson2005")
 # ------------------------------------------------------------------ the quick form, once
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("results")
-    results, written = report.reproduce(STUDY, folder, quick=True)
-    return {result.figure.name: result for result in results}, folder, written
+    return quick_form(STUDY, tmp_path_factory)
 
 
 def judged(quick, figure, words):

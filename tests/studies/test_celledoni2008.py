@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from tests.support.study_parts import check_parts
+from tests.support.study_parts import check_parts, quick_form
 
 import polhode as ph
 import polhode_papers as studies
@@ -53,8 +53,8 @@ FIGURES = ["fig3_1", "fig3_3", "fig3_4", "fig3_5", "fig3_6", "fig3_7", "fig3_8",
 # ------------------------------------------------------------------ the quick form, once
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
-    results, written = report.reproduce(STUDY, tmp_path_factory.mktemp("results"), quick=True)
-    return {result.figure.name: result for result in results}, written
+    results, _, written = quick_form(STUDY, tmp_path_factory)
+    return results, written
 
 
 def verdict_of(results, figure, words):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from scipy.spatial.transform import Rotation
-from tests.support.study_parts import check_parts
+from tests.support.study_parts import check_parts, quick_form
 
 import polhode as ph
 import polhode_papers as studies
@@ -43,10 +43,7 @@ NAMES = ("fig03", "fig04", "fig04_two_pi", "fig05", "fig06", "fig07", "fig08", "
 # ------------------------------------------------------------------ the quick form, once
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("results")
-    mine = tuple(STUDY.figure(name) for name in NAMES)
-    results, written = report.reproduce(STUDY, folder, mine, quick=True)
-    return {result.figure.name: result for result in results}, folder, written
+    return quick_form(STUDY, tmp_path_factory, tuple(STUDY.figure(name) for name in NAMES))
 
 
 def judged(quick, figure, words):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from click.testing import CliRunner
-from tests.support.study_parts import check_parts
+from tests.support.study_parts import check_parts, quick_form
 
 import polhode_papers as studies
 from each import each
@@ -25,9 +25,7 @@ STUDY = studies.study("krysl2006")
 # ------------------------------------------------------------------ the quick form, once
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("results")
-    results, written = report.reproduce(STUDY, folder, quick=True)
-    return {result.figure.name: result for result in results}, folder, written
+    return quick_form(STUDY, tmp_path_factory)
 
 
 def numbers_of(quick, figure, words):

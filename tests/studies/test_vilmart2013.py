@@ -7,7 +7,7 @@ import csv
 import numpy as np
 import pytest
 import xarray as xr
-from tests.support.study_parts import check_parts
+from tests.support.study_parts import check_parts, quick_form
 
 import polhode_papers as studies
 from cover import chosen
@@ -17,7 +17,6 @@ from polhode.algebra import rotation
 from polhode.checks import stepper, symplectic_defect
 from polhode.kernel import layout as L
 from polhode.runs.initial_state import start_state
-from polhode_papers import report
 from polhode_papers.study import FAILS, HOLDS, PARTLY
 from polhode_papers.vilmart2013 import claims, common, dmv, fig01, measured, nystrom, printed, roundoff, table2, work
 
@@ -28,9 +27,7 @@ y0, Q0 = np.array([0.0, 0.6, -0.8]), np.eye(3)  # figure 1 of the paper
 # ------------------------------------------------------------------ the quick form, once
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("results")
-    results, written = report.reproduce(STUDY, folder, quick=True)
-    return {result.figure.name: result for result in results}, folder, written
+    return quick_form(STUDY, tmp_path_factory)
 
 
 def judged(quick, figure, words):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from pathlib import Path
 
 from tests.support.mutants import blind_claims
 
 import polhode_papers as studies
+from polhode_papers import report
 from polhode_papers.study import UNDECIDED
 
 KNOWN = json.loads((Path(__file__).parents[1] / "studies" / "parts.json").read_text(encoding="utf-8"))
@@ -17,6 +19,19 @@ KNOWN = json.loads((Path(__file__).parents[1] / "studies" / "parts.json").read_t
 where not all are true; the measured ratios where they are ratios of times."""
 NOISE = 8.0
 """How far a ratio of times may be from the known one, either way, on another machine that is busy."""
+
+
+def quick_form(study, folders, figures=()):
+    """The quick form of a study: results by name of their figure, folder and report. Of all figures they are left in
+    the folder ``POLHODE_STUDIES``, if that is set, from which the documentation takes them (``docs/generate/figures``).
+    """
+    kept = os.environ.get("POLHODE_STUDIES") if not figures else None
+    folder = Path(kept) / study.name if kept else folders.mktemp("results")
+    results, written = report.reproduce(study, folder, figures, quick=True)
+    if kept:
+        facts = report.as_json(study, results, True, written)
+        (folder / "results.json").write_text(json.dumps(facts, allow_nan=False), encoding="utf-8")
+    return {result.figure.name: result for result in results}, folder, written
 
 
 def check_parts(study, results, quick=True):
