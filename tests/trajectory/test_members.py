@@ -124,8 +124,8 @@ def test_times_of_their_own_further_variables_and_rows_after_a_failure(monkeypat
 
 
 def test_a_thousand_members_cost_as_many_calls_as_two(monkeypatch):
-    system, loop, called = ph.free_body((1, 2, 2.5)), quantities._loop(), []
-    monkeypatch.setattr(quantities, "_loop", lambda: lambda *given: called.append(1) or loop(*given))
+    system, loop, called = ph.free_body((1, 2, 2.5)), quantities.quantities_of_rows, []
+    monkeypatch.setattr(quantities, "quantities_of_rows", lambda *given: called.append(1) or loop(*given))
     states = np.zeros((1000, 2, L.BODY))
     states[:, :, L.ATTITUDE] = states[:, :, L.ANGULAR] = 1.0
     one = alone(system)
