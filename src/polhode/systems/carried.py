@@ -311,7 +311,7 @@ class Energies:
         """Those of bodies, the one of which may have wheels."""
         wheels = bodies[0].wheels
         own = ((), ()) if wheels is None else (wheels.axes_in(bodies[0].frame), tuple(wheels.inertia.tolist()))
-        return cls(mu, [one.mass for one in bodies], [one.moments for one in bodies], gradient, own, spin)
+        return cls(mu, tuple(b.mass for b in bodies), tuple(b.moments for b in bodies), gradient, own, spin)
 
     def of_members(self, mass: Array, moments: Array, parameters: Array) -> Energies:
         """The same with constants of their own for each row: masses (n, N), moments (n, N, 3), parameters (n, P)."""
