@@ -91,7 +91,7 @@ def pytest_collection_finish():
     """What lives as long as the tests is not looked through again at every collection of garbage; there are fewer."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(10_000, 10, 10)  # compiling makes many objects in passing
+    gc.set_threshold(50_000, 20, 50)  # compiling makes many objects in passing
 
 
 # A shell that starts the tests in the background lets them ignore Ctrl-C, and so would their children.
