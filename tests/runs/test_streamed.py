@@ -214,8 +214,9 @@ def test_reading_what_is_not_there(path, tmp_path):
     assert ph.resume(path).identical(ds) and ph.load(path, lazy=True).identical(ds)
 
 
-def test_others_read_while_it_grows(path, small):
+def test_others_read_while_it_grows(path, small, monkeypatch):
     """They see whole rows only, and more of them as the run goes on; which waits for them now and then."""
+    monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0)  # it is told of each step
     steps, seen, wrong = 220, [], []
     end = time.monotonic() + 60
 
