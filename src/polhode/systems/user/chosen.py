@@ -29,7 +29,7 @@ from polhode.programs.trace import spread
 from polhode.systems.user.acting import STENCIL, adapters, opaque_of
 from polhode.systems.user.compilable import compilable
 from polhode.systems.user.forms import ENERGIES
-from polhode.systems.user.function import INPUTS, UserFunction, one_call
+from polhode.systems.user.function import INPUTS, Same, UserFunction, one_call
 
 if TYPE_CHECKING:
     from polhode.systems.record import System
@@ -87,7 +87,7 @@ def _compiled(
     role: Role, signature: object, users: Sequence[UserFunction], remembers: bool, how: str
 ) -> tuple[Any, str]:
     """The same, compiled: (role, "") or (None, reason)."""
-    functions = tuple((one.made, one.form, len(one.parameters)) for one in users)
+    functions = tuple((Same(one.function) if one.logs else one.made, one.form, len(one.parameters)) for one in users)
     key = (role, signature, functions, remembers, how)
     if (found := _kept.get(key)) is None:
         found = _kept[key] = jit.compile_uncached(_filled(role, users, remembers, how), signature)
