@@ -114,6 +114,16 @@ def test_tdb_needs_astropy_only_for_other_scales(monkeypatch):
             instants(epoch_of(f"2026-01-01 {scale}"), [1.5], "TDB")
 
 
+def test_tdb_without_astropy_is_within_ten_microseconds():
+    """Of erfa 2.0's ``dtdb`` at the Earth's centre, at days from 2000-01-01."""
+    days = np.array([-36000.25, -18000.7, 91.4, 1234.56, 9862.2, 36200.9])
+    known = (6.8722487e-4, -1.60460868e-3, 1.63988837e-3, 1.16263884e-3, -7.690793e-5, 1.01308810e-3)
+    np.testing.assert_allclose(epochs.tdb_less_tt(days * epochs.DAY), known, rtol=0, atol=1e-5)
+    there = epochs.without_tdb(Epoch("TDB", Decimal(str(days[3])) * 86400))
+    assert there.scale == "TT" and float(there.since) == pytest.approx(days[3] * 86400 - known[3], rel=0, abs=1e-5)
+    assert epochs.without_tdb(there) is there
+
+
 def test_all_scales_against_astropy(astropy_time):
     rng = np.random.default_rng(7)
     kinds = ([f"{rng.integers(1973, 2026)}-{rng.integers(1, 365):03d}" for _ in range(60)], LEAPS)
