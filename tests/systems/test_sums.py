@@ -12,6 +12,7 @@ from scipy.integrate import solve_ivp
 import polhode as ph
 from each import each
 from polhode.errors import InvalidInput, PolhodeError
+from polhode.trajectory.surroundings import centre_of_top
 from vectors import cross
 
 MU, RADIUS, J2 = 3.986004415e14, 6378136.3, 1.08262668e-3
@@ -43,6 +44,14 @@ def test_the_heavy_top_is_that_of_polhode_bit_for_bit(method):
             for one in (ph.heavy_top((5.0, 5.0, 1.0), (0.0, 0.0, 1.0), 20.0), top_of())]  # fmt: skip
     for name in ("attitude", "angular_velocity", "energy"):
         assert np.array_equal(both[0][name], both[1][name]), name
+
+
+def test_pictures_of_a_sum_find_the_centre_of_mass_of_a_top():
+    ds = ph.integrate(top_of(at=(0.0, 0.0, 0.7)), "v2", step=1e-2, steps=1, **TOP)
+    assert centre_of_top(ds).tolist() == [0.0, 0.0, 0.7]
+    two = ph.system(ph.body("top", inertia=(5, 5, 1), pinned=True), ph.loads.weight(20.0, at=(0, 0, 1)),
+                    ph.loads.weight(3.0, at=(0, 0, 2)))  # fmt: skip
+    assert centre_of_top(ph.integrate(two, "v2", step=1e-2, steps=1, **TOP)) is None
 
 
 def test_a_body_in_axes_of_its_own_is_that_of_polhode():
