@@ -50,7 +50,7 @@ def test_pictures_of_a_sum_find_the_centre_of_mass_of_a_top():
     ds = ph.integrate(top_of(at=(0.0, 0.0, 0.7)), "v2", step=1e-2, steps=1, **TOP)
     assert centre_of_top(ds).tolist() == [0.0, 0.0, 0.7]
     two = ph.system(ph.body("top", inertia=(5, 5, 1), pinned=True), ph.loads.weight(20.0, at=(0, 0, 1)),
-                    ph.loads.weight(3.0, at=(0, 0, 2)))  # fmt: skip
+                    ph.loads.weight(3.0, at=(0, 0, 2)).named("hat"))  # fmt: skip
     assert centre_of_top(ph.integrate(two, "v2", step=1e-2, steps=1, **TOP)) is None
 
 
