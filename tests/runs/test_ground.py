@@ -92,6 +92,15 @@ def test_a_start_below_and_a_run_backwards_are_not_watched():
         ph.integrate(ph.orbit(EARTH.mu, surface=EARTH.mean_radius), "v2/kepler", step=10.0, t_end=30.0, start=below)
 
 
+def test_a_call_that_takes_the_run_before_looks_for_the_ground_from_its_own_start():
+    orbit = ph.orbit(EARTH.mu)
+    starts = {"high": (7e6, 7546.0), "below": (6.36e6, 7916.0), "falls": (7e6, 6000.0)}
+    for name in ("high", "below", "falls", "high", "falls", "high", "below", "high"):
+        r, v = starts[name]
+        ds = ph.integrate(orbit, "v2/kepler", step=10.0, steps=300, position=(r, 0.0, 0.0), velocity=(0.0, v, 0.0))
+        assert ("stopped" in ds.attrs) is (name == "falls") and (ds.sizes["time"] == 301) is (name != "falls"), name
+
+
 @each("part, adaptive", [(-1e-3, False), (-1e-3, True), (1e-3, False), (1e-3, True)])
 def test_where_the_periapsis_is_just_above_nothing_is_looked_for(part, adaptive, monkeypatch):
     """And where it is just below, the run ends there."""

@@ -158,6 +158,20 @@ def test_a_step_beyond_a_passage_is_named_with_one_that_does(system):
         assert said(run)[0] == []
 
 
+@each("axes", [(0.0, 0.0, 0.0), (0.7, -1.1, 0.4), (0.4, 0.2, 1.6)])
+def test_a_passage_is_named_where_it_lies_ahead(axes):
+    """Within the span, seen from before it, in any plane, and forwards or backwards in time."""
+    R, e, E = ph.rotation.exp_matrix(axes), 0.9, 4.5  # an eccentric anomaly before the periapsis, 0.9 ahead
+    r = np.array((np.cos(E) - e, np.sqrt(1 - e * e) * np.sin(E), 0.0))
+    v = np.array((-np.sin(E), np.sqrt(1 - e * e) * np.cos(E), 0.0)) / (1.0 - e * np.cos(E))
+    for span, sign, named in ((1.5, 1, True), (0.6, 1, False), (1.5, -1, False), (-1.5, 1, False), (-1.5, -1, True)):
+        start = {"position": R @ r, "velocity": sign * (R @ v)}
+        told, ds = said(lambda t=span, start=start: ph.integrate(ph.orbit(1.0), "v2", step=0.05, t_end=t, **start))
+        assert float(ds.time[-1]) == pytest.approx(span)
+        found = [words for _, words in told if "one radian in 0.023 at its periapsis, 0.1 from the centre" in words]
+        assert len(found) == named, (span, sign, told)
+
+
 def test_a_fall_from_rest_is_named():
     told, _ = said(lambda: ph.integrate(ph.orbit(1.0), "v2", step=0.01, t_end=2.0, position=(1, 0, 0), velocity=0))
     assert told[0][0] is ph.errors.CoarseStepWarning and "the orbit falls into the centre" in told[0][1]
@@ -195,6 +209,20 @@ def test_a_torque_faster_than_the_steps(method):
             lambda step=step: ph.integrate(body, method, step=step, t_end=4.0, angular_velocity=(0.1, 0.2, 0.3))
         )
         assert (ph.errors.CoarseStepWarning in [kind for kind, _ in told]) is coarse and (coarse or not told), told
+
+
+def test_a_wall_that_lies_within_a_step():
+    """Where states on the straight line of the step see it, ahead and not behind."""
+
+    def wall(t, r, v, p):
+        return (p[0] * np.exp(-10.0 * r[0]), 0.0, 0.0)
+
+    body = ph.particle(force=wall, parameters=[2.0])
+    for speed, coarse in ((-1.0, True), (1.0, False)):
+        told, _ = said(
+            lambda v=speed: ph.integrate(body, "v2", step=1.0, steps=1, position=(1, 0, 0), velocity=(v, 0, 0))
+        )
+        assert (ph.errors.CoarseStepWarning in [kind for kind, _ in told]) is coarse, told
 
 
 def test_a_body_that_turns_twice_in_each_step():
