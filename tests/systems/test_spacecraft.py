@@ -161,6 +161,18 @@ def test_several_are_each_alone():
             np.testing.assert_allclose(both[name][:, i], one[name], rtol=0, atol=1e-14)
 
 
+def test_members_of_a_rod_have_energies_of_their_own():
+    def rod(mass):
+        return ph.spacecraft((1.0, 1.0, 0.0), MU, mass, gravity_gradient=True)
+
+    run = {"step": 0.05, "steps": 4, "position": R, "velocity": V, "angular_velocity": (0.1, 0.2, 0.0)}
+    both = ph.ensemble(rod(2.0), "v2/kepler", members={"mass": [2.0, 3.0]}, **run)
+    for k, mass in enumerate((2.0, 3.0)):
+        one = ph.integrate(rod(mass), "v2/kepler", **run)
+        for name in ("spin", "attitude_energy", "orbital_energy"):
+            np.testing.assert_allclose(both[name][k], one[name], rtol=0, atol=1e-14)
+
+
 # ------------------------------------------------------------------ thrusters
 def test_thrusters():
     F, x = np.array((0.3, -0.2, 0.5)), np.array((0.1, 0.7, -0.4))

@@ -277,7 +277,7 @@ def _momentum_of(one: Carried, p: Array, read: Array) -> Array:
 # ------------------------------------------------------------------ energies of orbit and attitude apart
 @jit.loop(ENERGIES_APART)
 def energies_apart(rows, mu, mass, moments, axes, inertia, spin, attitude, orbital):
-    """Write them of each body in each row, from ``Energies.constants`` of all rows or of its own."""
+    """Write them of each body in each row, from ``Energies.constants`` of all or of its own [hughes1986, ch. 8]."""
     for k in range(rows.shape[0]):
         y, j = pointer(rows[k]), k if mass.shape[0] > 1 else 0
         for i in range(mass.shape[1]):
