@@ -29,7 +29,7 @@ _HOMES = {
     "spacecraft": "systems", "gravitating_bodies": "systems", "dipoles": "systems", "rigid_water": "systems",
     "integrate": "runs.integrate", "rerun": "runs.integrate", "prepare": "runs.prepared", "compare": "runs.compare",
     "Tolerance": "runs.steps", "State": "runs.state", "Settings": "runs.settings", "Store": "runs.store",
-    "save": "trajectory", "load": "runs.resume", "resume": "runs.resume", "free_motion": "runs.free_motion",
+    "save": "trajectory.files", "load": "runs.resume", "resume": "runs.resume", "free_motion": "runs.free_motion",
     "ensemble": "ensembles.ensemble", "sweep": "ensembles.sweep", "fit": "estimation.batch",
     "gradient": "gradients.derivative", "view": "viewer.view",
 }  # fmt: skip

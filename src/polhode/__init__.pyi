@@ -56,7 +56,7 @@ from polhode.systems import rigid_body as rigid_body
 from polhode.systems import rigid_water as rigid_water
 from polhode.systems import spacecraft as spacecraft
 from polhode.systems import system as system
-from polhode.trajectory import save as save
+from polhode.trajectory.files import save as save
 from polhode.viewer.view import view as view
 
 __all__ = [

@@ -22,8 +22,8 @@ from polhode.ensembles.engines import Block, ThreadsEngine
 from polhode.errors import InvalidInput, SlowFunctionWarning
 from polhode.kernel import device, jit, layout as L
 from polhode.kernel.many import TOO_MANY_STEPS
-from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.request import requested
+from polhode.runs.variable_steps import AdaptiveRun
 
 pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
 KINDS = [ctypes.c_int64, *(ctypes.c_double if k is device.FLOAT else ctypes.c_int64 for k in device.ARGUMENTS)]

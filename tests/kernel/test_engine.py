@@ -337,6 +337,26 @@ def test_what_is_heavy_comes_with_what_needs_it(python):
     assert before == [] and after and not dask
 
 
+def test_what_a_run_does_not_use_is_not_loaded(python):
+    """Rows as arrays need no Dataset, and runs neither derivatives nor files unless they are asked for."""
+    rows, dataset = python(
+        """
+        import json, sys
+        import polhode as ph
+        heavy = ["xarray", "pandas", "scipy.spatial", "scipy.interpolate", "matplotlib", "dask"]
+        unused = ["scipy.spatial", "matplotlib", "dask", "polhode.runs.store", "polhode.runs.tangent.engine",
+                  "polhode.trajectory.files"]
+        loaded = lambda names: [name for name in names if name in sys.modules]
+        top = ph.heavy_top([5, 5, 1], center_of_mass=[0, 0, 1], weight=20.0)
+        assert ph.prepare(top, step=0.01, steps=10).run({"angular_velocity": (0, 1, 20)}).time.size == 11
+        rows = loaded({*heavy, *unused})
+        ph.integrate(top, step=0.01, steps=10, angular_velocity=(0, 1, 20))
+        print(json.dumps([rows, loaded(unused)]))
+        """
+    )
+    assert rows == [] and dataset == []
+
+
 # ------------------------------------------------------------------ linear equations
 @pytest.mark.parametrize("n", range(1, 10))
 def test_factor_and_substitute_against_numpy(n):

@@ -253,7 +253,7 @@ def test_slices_change_nothing(name, monkeypatch):
     span = {"step": 5e-3, "t_end": 3.0, **periapsis(0.7)}
     whole = ph.integrate(KEPLER, name, **span)
     monkeypatch.setattr("polhode.runs.stepping.FIRST_SLICE", 1)
-    monkeypatch.setattr("polhode.runs.time_transformed_run.TimeTransformedRun.adjust", lambda self, elapsed: None)
+    monkeypatch.setattr("polhode.runs.variable_steps.TimeTransformedRun.adjust", lambda self, elapsed: None)
     cut = ph.integrate(KEPLER, name, **span)
     assert cut.identical(whole)
 

@@ -24,9 +24,9 @@ from polhode.kernel import device, jit, layout as L
 from polhode.kernel.interrupts import held
 from polhode.kernel.source import Unsupported
 from polhode.methods import MethodSpec
-from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.integrator import Integrator
 from polhode.runs.stepping import Run
+from polhode.runs.variable_steps import AdaptiveRun
 from polhode.systems import System
 
 MOST_MEMORY = 8192

@@ -19,9 +19,9 @@ import numpy as np
 from polhode.arguments import Array, Indices
 from polhode.kernel import jit, layout as L, many
 from polhode.kernel.signatures import LOADS, MARCH, MARCH_ADAPTIVE
-from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.integrator import aligned
 from polhode.runs.stepping import FIRST_SLICE, SLICE_SECONDS, Run
+from polhode.runs.variable_steps import AdaptiveRun
 
 T = TypeVar("T")
 NOT_RUN = -1

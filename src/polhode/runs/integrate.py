@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from polhode.kernel.interrupts import Noticed, held
 from polhode.lazy_packages import xr
 from polhode.methods import Method, MethodSpec
 from polhode.runs import stepping
-from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.request import WITHOUT_SERIES, Events, Parameters, Request, requested, with_options
 from polhode.runs.resolution import coarse_orbit
 from polhode.runs.result import blown_up, finish, potential_energies
@@ -39,14 +38,14 @@ from polhode.runs.settings import Settings, only_functions
 from polhode.runs.state import STATE_SET, AtStart, Start
 from polhode.runs.stepping import FormulasChange, Run
 from polhode.runs.steps import FixedStep, TimeTransformed, Tolerance
-from polhode.runs.store import LiveStore, Store
-from polhode.runs.tangent.columns import Columns
-from polhode.runs.tangent.engine import MOST_STEPS
-from polhode.runs.tangent.transition import Transition
-from polhode.runs.time_transformed_run import TimeTransformedRun
+from polhode.runs.variable_steps import AdaptiveRun, TimeTransformedRun
 from polhode.systems import System
 from polhode.trajectory.energies import energy_balance
 from polhode.trajectory.schema import trajectory
+
+if TYPE_CHECKING:
+    from polhode.runs.store import LiveStore, Store
+    from polhode.runs.tangent.columns import Columns
 
 BETWEEN_LOOKS = 2.0
 """Seconds between looks at the energy of a run that could blow up."""
@@ -203,7 +202,11 @@ def integrate(
     if ends and step is None and steps is None and method is None and not hasattr(type(start), "isel"):
         given["steps"] = UNSAID
     request = requested(system, method, given)
-    return carry_out(request, progress, None if store is None else LiveStore(Store.of(store)))
+    if store is None:
+        return carry_out(request, progress)
+    from polhode.runs.store import LiveStore, Store
+
+    return carry_out(request, progress, LiveStore(Store.of(store)))
 
 
 @answering
@@ -267,7 +270,11 @@ class Watch(Noticed):
     """Ctrl-C is looked at between slices. A second one breaks off the slice, but not what is left to do when the run
     is over."""
 
-    over = False
+    def __init__(self) -> None:
+        import xarray  # noqa: F401  before the first step: Ctrl-C must not find it half imported when the run is over
+
+        super().__init__()
+        self.over = False
 
     def press(self, number: int, frame: FrameType | None) -> None:
         if self.pressed and not self.over:
@@ -301,6 +308,9 @@ def taken(request: Request) -> tuple[Run, Record]:
 
 def differentiated(request: Request, by_start: bool) -> tuple[Columns, Array, list[tuple[range, Array, Array]]]:
     """Columns of a run, the times of its rows, and all that ``Transition.carried`` has of them."""
+    from polhode.runs.tangent.engine import MOST_STEPS
+    from polhode.runs.tangent.transition import Transition
+
     transition = Transition(request, by_start)
     times, run, n, every = request.samples, None, request.total or 0, request.recording.every
     if n > MOST_STEPS:
@@ -337,6 +347,8 @@ def carry_out(
                     raise InvalidInput(
                         "tangent and store are both given, but derivatives are kept in memory; leave one out"
                     )
+                from polhode.runs.tangent.transition import Transition
+
                 derivatives = Transition(request)
             record = request.record(stored=store is not None and store.streams)
             if store is not None:

@@ -14,7 +14,6 @@ from polhode.errors import InvalidInput, PolhodeError, PolhodeWarning, answering
 from polhode.kernel import jit, layout as L
 from polhode.lazy_packages import xr
 from polhode.methods import Method, MethodSpec
-from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.initial_state import of_one_body, start_state
 from polhode.runs.integrate import carry_out, instead, taken, taken_instead
 from polhode.runs.parameters import with_parameters
@@ -24,6 +23,7 @@ from polhode.runs.settings import Settings
 from polhode.runs.state import STATE_SET, STATE_WORDS, Start, State
 from polhode.runs.stepping import SLICE_SECONDS, FormulasChange, Run
 from polhode.runs.steps import Tolerance
+from polhode.runs.variable_steps import AdaptiveRun
 from polhode.systems import System
 from polhode.systems.record import present_system
 from polhode.trajectory.quantities import Constants, OfBodies, of_bodies

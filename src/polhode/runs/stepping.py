@@ -1,7 +1,7 @@
 """How a run takes its steps: in slices between which it can be watched and stopped, cut at breaks and events.
 
-``Run`` takes steps of one size; ``adaptive_run`` has the run whose steps a tolerance chooses, ``time_transformed_run``
-that of methods with a time transformation. ``rows`` holds what they record.
+``Run`` takes steps of one size; ``variable_steps`` has the runs whose steps a tolerance chooses, or a time
+transformation. ``rows`` holds what they record.
 """
 
 from __future__ import annotations
@@ -65,8 +65,6 @@ class Run:
     """Attributes beside arrays on which the rest of the run depends."""
 
     def __init__(self, request: Request) -> None:
-        import xarray  # noqa: F401  before the first step: Ctrl-C must not find it half imported when the run is over
-
         self.request, self.system, self.chosen = request, request.system, request.method
         self.t0, self.guard, self.final = request.t0, request.settings.guard, request.final
         self.start = request.state.copy()

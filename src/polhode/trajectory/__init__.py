@@ -15,11 +15,11 @@ from typing import Any
 from polhode.lazy import loaded, public_names
 from polhode.trajectory.build import dataset
 from polhode.trajectory.charts import convert_branch, with_chart
-from polhode.trajectory.files import load, save, suffix_of
 from polhode.trajectory.schema import CONVENTIONS, UNITS
 
-_HOMES = {"convergence": "convergence", "export": "export", "observables": "observables"}
-__all__ = ["CONVENTIONS", "UNITS", "convert_branch", "dataset", "load", "save", "suffix_of", "with_chart", *_HOMES]
+_HOMES = {"convergence": "convergence", "export": "export", "observables": "observables", "load": "files:",
+          "save": "files:", "suffix_of": "files:"}  # fmt: skip
+__all__ = ["CONVENTIONS", "UNITS", "convert_branch", "dataset", "with_chart", *_HOMES]
 __dir__ = public_names(__all__)
 
 

@@ -52,7 +52,7 @@ from polhode.systems.forces import force_of
 from polhode.systems.problems import ReadyMade
 from polhode.systems.structure import bodies_of_event
 from polhode.systems.sum import summand, system as sum_system
-from polhode.trajectory import suffix_of
+from polhode.trajectory.files import suffix_of
 
 T = TypeVar("T")
 

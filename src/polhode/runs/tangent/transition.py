@@ -18,7 +18,6 @@ from polhode.arguments import Array, room_for
 from polhode.errors import InvalidInput, StepFailed
 from polhode.kernel import layout as L
 from polhode.lazy_packages import xr
-from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.event_detection import Ended
 from polhode.runs.request import Request
 from polhode.runs.stepping import Run
@@ -26,6 +25,7 @@ from polhode.runs.steps import FixedStep, Recording, Tolerance
 from polhode.runs.tangent.columns import Columns
 from polhode.runs.tangent.engine import TangentEngine, method_and_loads
 from polhode.runs.tangent.passage import Passage, Steps
+from polhode.runs.variable_steps import AdaptiveRun
 from polhode.systems.sampling import cut_by
 
 MOST_AT_ONCE = 24
