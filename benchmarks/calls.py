@@ -11,15 +11,22 @@ from __future__ import annotations
 
 import argparse
 import cProfile
+import gc
 import os
 import pstats
+import resource
 import sys
+import tempfile
+import threading
 import time
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
 import polhode as ph
+from figure import Figure, in_turns
 from polhode.bodies.inertia import principal, principal_of_many
 
 SPIN = {"angular_velocity": (0.1, 0.2, 3.0)}
@@ -110,6 +117,144 @@ def least(cases, repeats):
                 call(k)
                 found[name] = min(found[name], 1e6 * (time.perf_counter() - begun))
     return found
+
+
+def closures(quick):
+    """Milliseconds and kB of memory of a run whose function closes over another number than those before."""
+
+    def torque_of(k):
+        def torque(t, q, omega, parameters):
+            return (-k * omega[0], -k * omega[1], -0.3 * k * omega[2])
+
+        return torque
+
+    def potential_of(k):
+        def potential(t, q, parameters):
+            return k * (1.0 - 2.0 * (q[1] ** 2 + q[2] ** 2))
+
+        return potential
+
+    kinds = {"torque": (torque_of, ph.rigid_body), "potential": (potential_of, ph.rigid_body)}
+    held = Path("/proc/self/statm")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["POLHODE_CACHE_DIR"] = folder
+        for kind, (made, build) in kinds.items():
+
+            def run(k, kind=kind, made=made, build=build):
+                begun = time.thread_time()
+                ph.integrate(build((1, 2, 2.5), **{kind: made(float(k))}), "v2", step=0.01, steps=10, **SPIN)
+                return time.thread_time() - begun
+
+            numbers = np.random.default_rng(1).uniform(1.0, 2.0, 70 if quick else 150)
+            for k in numbers[:20]:
+                run(k)
+            gc.collect()
+            before = int(held.read_text().split()[1])
+            spent = [run(k) for k in numbers[20:]]
+            gc.collect()
+            grown = (int(held.read_text().split()[1]) - before) * resource.getpagesize() / 1e3 / len(spent)
+            yield Figure(f"closure, ms, {kind}", 1e3 * min(spent), note=f"median {1e3 * np.median(spent):.2f}")
+            yield Figure(f"closure, kB, {kind}", max(grown, 0.0))
+
+
+def conics(quick):
+    """Microseconds of single motions: Kepler's, and Poinsot's of many bodies."""
+    r, v = np.array(ORBIT["position"]), np.array(ORBIT["velocity"])
+    times, rng = np.linspace(0.0, 86400.0, 1441), np.random.default_rng(0)
+    moments, m = 1.0 + 0.3 * rng.random((10_000, 3)), np.array([1.0, 2.0, 3.0])
+    tensors = np.repeat(TENSOR[None], 10_000, axis=0) * np.linspace(1.0, 2.0, 10_000)[:, None, None]
+    found = in_turns(
+        {
+            "one state": lambda: ph.kepler.propagate(r, v, 100.0, MU),
+            "1,441 times": lambda: ph.kepler.propagate(r, v, times, MU),
+        },
+        100 if quick else 1000,
+        time.perf_counter,
+    )
+    found |= in_turns(
+        {
+            "10,000 moments": lambda: ph.free_motion(moments, m, 1.0),
+            "10,000 tensors": lambda: ph.free_motion(tensors, m, 1.0),
+        },
+        10 if quick else 30,
+    )
+    for name, seconds in found.items():
+        yield Figure(name, 1e6 * seconds)
+
+
+def builds(quick):
+    """Microseconds of new spacecraft."""
+    wheels = ph.reaction_wheels(np.eye(3), 2e-3, speed=(100.0, -150.0, 120.0))
+    tensor, near = (10.0, 20.0, 25.0), iter(MU * np.random.default_rng(1).uniform(1.0, 1.01, 3000))
+    found = in_turns(
+        {
+            "spacecraft": lambda: ph.spacecraft(tensor, next(near), mass=100.0),
+            "with wheels": lambda: ph.spacecraft(tensor, next(near), mass=100.0, wheels=wheels),
+        },
+        100 if quick else 1000,
+        time.perf_counter,
+    )
+    for name, seconds in found.items():
+        yield Figure(f"build, {name}", 1e6 * seconds)
+
+
+def threads(quick):
+    """Two threads of one prepared run, each with its starts, over one thread that does half of them."""
+    build, method, _, start, _ = KINDS["top"]
+    prepared = ph.prepare(build(1.0), method, step=0.01, steps=20_000, every=20_000)
+
+    def work():
+        for _ in range(3):
+            prepared.run(start)
+
+    def both():
+        others = [threading.Thread(target=work) for _ in range(2)]
+        for one in others:
+            one.start()
+        for one in others:
+            one.join()
+
+    found = in_turns({"one": work, "both": both}, 20 if quick else 100, time.perf_counter)
+    yield Figure("two threads", found["both"] / found["one"], note=f"{1e3 * found['one']:.1f} ms by one")
+
+
+def molecules(quick):
+    """Of 1,000 molecules of water: what a call costs beside its steps, in steps; milliseconds of a step."""
+    n = 1000
+    system = ph.rigid_water(n, density=997.0)
+    cells = round(np.ceil(n ** (1 / 3)))
+    start = {
+        "position": ph.initial.cubic(cells, spacing=float(system.box[0]) / cells, noise=0.02, seed=1).state["position"],
+        **ph.initial.random_rotations(n, seed=2),
+    }
+    warm = ph.integrate(
+        system, ph.methods.baoab(temperature=300.0, friction=20.0, seed=3), step=0.001, steps=500, every=500, **start
+    )
+    start = {name: warm[name].values[-1] for name in ("position", "attitude", "momentum", "angular_momentum")}
+    few, many = 1, 41
+
+    def run(steps):
+        return lambda: ph.integrate(system, "v2", step=1e-3, steps=steps, every=steps, settings={"threads": 1}, **start)
+
+    found = in_turns({"few": run(few), "many": run(many)}, 5 if quick else 15)
+    step = (found["many"] - found["few"]) / (many - few)
+    yield Figure("fixed part, steps", found["few"] / step - few, note=f"{1e3 * step:.2f} ms a step")
+    yield Figure("water, ms a step", 1e3 * step, note="1,000 molecules, one thread, lists included")
+
+
+def figures(words, quick):
+    """For ``all.py``: of ``short``, ``conics``, ``builds``, ``closures``, ``threads`` or ``molecules``."""
+    if words != ["short"]:
+        yield from {"conics": conics, "builds": builds, "closures": closures, "threads": threads,
+                    "molecules": molecules}[words[0]](quick)  # fmt: skip
+        return
+    for kind in KINDS:
+        found = least(cases(kind), 60 if quick else 300)
+        build, method, step, start, _ = KINDS[kind]
+        call = partial(ph.integrate, build(1.0), method, step=step, steps=10, **start)
+        again = in_turns({"": call}, 300, time.perf_counter)[""]
+        yield Figure(f"integrate, {kind}", found["integrate"], note=f"called again and again {1e6 * again:.0f}")
+        yield Figure(f"beyond the loop, {kind}", found["prepared"] - found["loop"])
 
 
 def profile(kind, column, repeats):
