@@ -303,6 +303,18 @@ def pushed(t, position, velocity, parameters):
     return -0.5 * np.sign(velocity) + np.array([0.0, parameters[0], 0.0])
 
 
+def size_of_place(t, position, parameters):
+    return abs(position[0])
+
+
+@each("v", [-1.0, 1.0])
+def test_a_kink_in_which_a_run_begins(v):
+    """The formula is that of the side to which it goes."""
+    particle = ph.particle(1.0, potential=size_of_place)
+    ds = ph.integrate(particle, "taylor14", step=0.25, steps=2, position=(0.0, 0.0, 0.0), velocity=(v, 0.0, 0.0))
+    assert ds.position[:, 0].values == pytest.approx([0.0, v * 0.21875, v * 0.375], abs=1e-15)
+
+
 @each("push", (0.7, -0.7, 0.0))
 def test_what_is_at_rest_begins_to_slide(push):
     """The sign of zero is zero, until it is left to either side; the third coordinate never leaves it."""

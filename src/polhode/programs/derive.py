@@ -6,7 +6,7 @@ in ``roles``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from polhode.programs.attitude import ROWS
 from polhode.programs.graph import Graph
@@ -18,39 +18,28 @@ CHOOSING = ("choose", "min", "max")
 
 
 # ------------------------------------------------------------------ derivatives of rows
-def _of_function(g: Graph, a: int, name: str, x: Rows) -> list[tuple[int, int]]:
-    """Pairs (argument, partial derivative) of a function but those of CHOOSING."""
-    one = g.const(1.0)
-    if name in PRIMITIVES:
-        slopes = PRIMITIVES[name].slopes
-        return [] if slopes is None else slopes(g, a, x)
-    if name == "exp":
-        return [(x[0], a)]
-    if name == "log":
-        return [(x[0], g.power(x[0], -1.0))]
-    if name == "sin":
-        return [(x[0], g.fun("cos", x[0]))]
-    if name == "cos":
-        return [(x[0], g.negative(g.fun("sin", x[0])))]
-    if name == "tan":
-        return [(x[0], g.sum((one, 1.0), (g.mul(a, a), 1.0)))]
-    if name in ("asin", "acos"):
-        slope = g.power(g.difference(one, g.mul(x[0], x[0])), -0.5)
-        return [(x[0], slope if name == "asin" else g.negative(slope))]
-    if name == "atan":
-        return [(x[0], g.power(g.sum((one, 1.0), (g.mul(x[0], x[0]), 1.0)), -1.0))]
-    if name == "atan2":
-        i = g.power(g.sum((g.mul(x[0], x[0]), 1.0), (g.mul(x[1], x[1]), 1.0)), -1.0)
-        return [(x[0], g.mul(x[1], i)), (x[1], g.negative(g.mul(x[0], i)))]
-    if name in ("sinh", "cosh"):
-        return [(x[0], g.fun("cosh" if name == "sinh" else "sinh", x[0]))]
-    if name == "tanh":
-        return [(x[0], g.difference(one, g.mul(a, a)))]
-    if name == "abs":
-        return [(x[0], g.fun("sign", x[0]))]
-    if name == "pow":
-        return [(x[0], g.mul(x[1], g.quotient(a, x[0]))), (x[1], g.mul(a, g.fun("log", x[0])))]
-    return []  # sign, floor, less: steps
+def _with_square(g: Graph, x: int, factor: float = 1.0) -> int:
+    """1 + factor x^2."""
+    return g.sum((g.const(1.0), 1.0), (g.mul(x, x), factor))
+
+
+def _slopes_of_angle(g: Graph, _: int, y: int, x: int) -> list[int]:
+    inverse = g.power(g.sum((g.mul(y, y), 1.0), (g.mul(x, x), 1.0)), -1.0)
+    return [g.mul(x, inverse), g.negative(g.mul(y, inverse))]
+
+
+SLOPES: dict[str, Callable[..., list[int]]] = {
+    "exp": lambda g, a, x: [a], "log": lambda g, a, x: [g.power(x, -1.0)],
+    "sin": lambda g, a, x: [g.fun("cos", x)], "cos": lambda g, a, x: [g.negative(g.fun("sin", x))],
+    "tan": lambda g, a, x: [_with_square(g, a)], "tanh": lambda g, a, x: [_with_square(g, a, -1.0)],
+    "asin": lambda g, a, x: [g.power(_with_square(g, x, -1.0), -0.5)],
+    "acos": lambda g, a, x: [g.negative(g.power(_with_square(g, x, -1.0), -0.5))],
+    "atan": lambda g, a, x: [g.power(_with_square(g, x), -1.0)], "atan2": _slopes_of_angle,
+    "sinh": lambda g, a, x: [g.fun("cosh", x)], "cosh": lambda g, a, x: [g.fun("sinh", x)],
+    "abs": lambda g, a, x: [g.fun("sign", x)],
+    "pow": lambda g, a, x, e: [g.mul(e, g.quotient(a, x)), g.mul(a, g.fun("log", x))],
+}  # fmt: skip
+"""Partial derivatives of functions but those of CHOOSING, by ``(graph, row, *arguments)``; all others are steps."""
 
 
 def partials(g: Graph, a: int) -> list[tuple[int, int]]:
@@ -64,7 +53,12 @@ def partials(g: Graph, a: int) -> list[tuple[int, int]]:
             others = (g.power(c, f) for c, f in row[1] if c != b)
             slopes.append((b, g.sum((g.mul(*others, g.power(b, e - 1.0)), e))))
         return slopes
-    return _of_function(g, a, row[1], row[2]) if row[0] == "fun" else []
+    if row[0] != "fun":
+        return []
+    if row[1] in PRIMITIVES:
+        made = PRIMITIVES[row[1]].slopes
+        return [] if made is None else made(g, a, row[2])
+    return [*zip(row[2], SLOPES[row[1]](g, a, *row[2]), strict=True)] if row[1] in SLOPES else []
 
 
 def _choice(g: Graph, a: int) -> tuple[int, int, int] | None:
@@ -74,10 +68,8 @@ def _choice(g: Graph, a: int) -> tuple[int, int, int] | None:
         return None
     if row[1] == "choose":
         return row[2]
-    first, second = row[2]
-    if row[1] == "min":
-        return g.fun("less", first, second), first, second
-    return g.fun("less", first, second), second, first
+    less = g.fun("less", *row[2])
+    return (less, *row[2]) if row[1] == "min" else (less, *row[2][::-1])
 
 
 def chooses(g: Graph, a: int) -> bool:
@@ -123,11 +115,8 @@ def backward(g: Graph, output: int, leaves: Rows) -> list[int]:
             gathered.setdefault(y, []).append((g.fun("choose", c, zero, w), 1.0))
             continue
         for b, d in partials(g, a):
-            factor, _ = g.as_product(d)
-            if g.value(d) is not None:
-                gathered.setdefault(b, []).append((w, factor))
-            else:
-                gathered.setdefault(b, []).append((g.mul(w, d), 1.0))
+            factor = g.value(d)
+            gathered.setdefault(b, []).append((g.mul(w, d), 1.0) if factor is None else (w, factor))
     return [adjoint.get(a, zero) for a in leaves]
 
 

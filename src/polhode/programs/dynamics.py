@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from polhode.arguments import Array
@@ -69,44 +70,30 @@ def _traced(
     loads: Role, potential: Role | None, turns: Sequence[Sequence[bool]], auxiliary: int, parameters: Array,
     changing: frozenset[int], part: int,
 ) -> Dynamics:  # fmt: skip
-    N = len(turns)
-    values = Values(parameters, changing)
+    N, values = len(turns), Values(parameters, changing)
+    g, decisions = Graph(), Decisions(values)
+    memory = (N, State(g, N), Bodies(g, N, turns), Parameters(g, len(parameters)))
+    t, depth = Tracer(g, g.input("t")), None
     try:
         acting = rewired(loads)
         level = None if potential is None else rewired(potential)
-    except NotTraceable as problem:
-        return Dynamics(Graph(), N, reason=str(problem))
-
-    def run(g: Graph, decisions: Decisions) -> Dynamics:
-        memory = (N, State(g, N), Bodies(g, N, turns), Parameters(g, len(parameters)))
-        t = Tracer(g, g.input("t"))
 
         def loaded() -> list[int]:
             out = Written()
             called(lambda: acting(part, t, *memory, out), "the loads")
             return [row_of(g, out[k]) for k in range(L.LOAD * N + auxiliary)]
 
-        def energy() -> list[int]:
-            return [row_of(g, called(lambda: level(t, *memory), "the potential"))]  # type: ignore[misc]
-
-        rows = decisions.followed(g, loaded)
-        depth = None
-        if level is not None:
-            try:
-                (depth,) = decisions.followed(g, energy)
-            except (NotTraceable, TooManyWays):
-                depth = None
-        blocks = range(0, L.LOAD * N, L.LOAD)
-        force = [rows[b + k] for b in blocks for k in range(3)]
-        torque = [rows[b + 3 + k] for b in blocks for k in range(3)]
-        return Dynamics(g, N, tuple(force), tuple(torque), tuple(rows[L.LOAD * N :]), depth)
-
-    try:
-        g, decisions = Graph(), Decisions(values)
         with g.asking(decisions):
-            made = run(g, decisions)
+            rows = decisions.followed(g, loaded)
+            if level is not None:
+                with suppress(NotTraceable, TooManyWays):
+                    (depth,) = decisions.followed(
+                        g, lambda: [row_of(g, called(lambda: level(t, *memory), "the potential"))]
+                    )
     except TooManyWays:
         return Dynamics(Graph(), N, reason=DECIDES)
     except (NotTraceable, UserFunctionError) as problem:
         return Dynamics(Graph(), N, reason=str(problem))
-    return replace(made, fixed={name: values[name] for name in sorted(decisions.asked)})
+    force, torque = ([rows[L.LOAD * i + first + k] for i in range(N) for k in range(3)] for first in (0, 3))
+    fixed = {name: values[name] for name in sorted(decisions.asked)}
+    return Dynamics(g, N, tuple(force), tuple(torque), tuple(rows[L.LOAD * N :]), depth, fixed)

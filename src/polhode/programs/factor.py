@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from polhode.programs.graph import Graph
 
@@ -152,6 +152,17 @@ def expanded(g: Graph, outputs: Sequence[int], most: int = 8) -> list[int]:
         return g.sum(*((x, 1.0) for x in terms), joined=True)
 
     return g.rebuilt(outputs, sums=sums, products=products)
+
+
+def keys_of(powers: Powers, rank: Mapping[int, int], known: dict[str, tuple[int, float]]) -> list[str]:
+    """Keys of the factors of a product, a small whole power as a base several times; base and exponent of each are put
+    into ``known``."""
+    found = []
+    for b, e in powers:
+        whole = e == int(e) and 0 < e <= 3
+        found += [f"{rank[b]:06d}"] * int(e) if whole else [f"{rank[b]:06d}^{e!r}"]
+        known[found[-1]] = (b, 1.0 if whole else e)
+    return found
 
 
 def shared_pairs(products: Sequence[Sequence[str]]) -> tuple[list[list[str]], list[tuple[str, tuple[str, str]]]]:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from polhode.errors import InvalidInput
@@ -70,6 +71,11 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
 """Functions of rows; ``less`` and ``at_most`` are 1 or 0, ``choose`` its second argument where the first is not 0,
 else the third; ``outweighs`` is 1 where the first is the larger in size, and decides only between ways that lead to
 the same. ``plus``, ``minus``, ``times`` and ``over`` are rounded as they are written: nothing is derived from them."""
+
+
+def of_numbers(name: str, given: Mapping[str, Any]) -> Callable[..., Any]:
+    """A function of rows in plain Python, of the numbers of a system."""
+    return partial(PRIMITIVES[name].value, Numbers(given)) if name in PRIMITIVES else FUNCTIONS[name]
 
 
 class Graph:
@@ -318,8 +324,11 @@ class Graph:
                 new[a] = inputs.get(a, a)
         return [new[a] for a in outputs]
 
-    def evaluate(self, outputs: Iterable[int], given: Mapping[str, Any]) -> list[Any]:
-        """Values of rows in plain Python."""
+    def evaluate(
+        self, outputs: Iterable[int], given: Mapping[str, Any], raised: Callable[..., Any] = FUNCTIONS["pow"],
+        function: Callable[[str, Mapping[str, Any]], Callable[..., Any]] = of_numbers,
+    ) -> list[Any]:  # fmt: skip
+        """Values of rows in plain Python, or by another power and other functions of numbers."""
         outputs, values = list(outputs), {}
         for a in self.needed(outputs):
             row = self.rows[a]
@@ -328,13 +337,11 @@ class Graph:
             elif row[0] == "in":
                 values[a] = given[row[1]]
             elif row[0] == "sum":
-                values[a] = row[1] + sum(f * values[b] for b, f in row[2])
+                values[a] = float(row[1]) + sum(float(f) * values[b] for b, f in row[2])
             elif row[0] == "mul":
-                values[a] = math.prod(power(values[b], e) for b, e in row[1])
-            elif row[1] in PRIMITIVES:
-                values[a] = PRIMITIVES[row[1]].value(Numbers(given), *(values[b] for b in row[2]))
+                values[a] = math.prod(raised(values[b], e) for b, e in row[1])
             else:
-                values[a] = FUNCTIONS[row[1]](*(values[b] for b in row[2]))
+                values[a] = function(row[1], given)(*(values[b] for b in row[2]))
         return [values[a] for a in outputs]
 
 

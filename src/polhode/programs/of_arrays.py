@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from polhode.programs.graph import FUNCTIONS, Graph
-from polhode.programs.primitives import PRIMITIVES, Numbers
+from polhode.programs.graph import Graph, of_numbers
+from polhode.programs.primitives import PRIMITIVES
 from polhode.programs.text import ARRAY_NAMES
 
 OWN: dict[str, Callable[..., Any]] = {
@@ -23,28 +23,13 @@ OWN: dict[str, Callable[..., Any]] = {
 
 def values(g: Graph, outputs: Iterable[int], given: Mapping[str, Any]) -> list[Any]:
     """Values of rows, infinite or nan where plain Python would raise."""
-    outputs, found = list(outputs), dict[int, Any]()
+    outputs = list(outputs)
+    arrays = {name: np.asarray(given[name], dtype=float) for name in g.names(outputs) if name in given}
     with np.errstate(all="ignore"):
-        for a in g.needed(outputs):
-            row = g.rows[a]
-            if row[0] == "const":
-                found[a] = np.float64(row[1])
-            elif row[0] == "in":
-                found[a] = np.asarray(given[row[1]], dtype=float)
-            elif row[0] == "sum":
-                found[a] = row[1] + sum(f * found[b] for b, f in row[2])
-            elif row[0] == "mul":
-                found[a] = np.float64(1.0)
-                for b, e in row[1]:
-                    found[a] = found[a] * (found[b] if e == 1.0 else np.float_power(found[b], e))
-            else:
-                found[a] = _function(row[1], given)(*(found[b] for b in row[2]))
-    return [found[a] for a in outputs]
+        return g.evaluate(outputs, {**given, **arrays}, lambda a, e: a if e == 1.0 else np.float_power(a, e), _function)
 
 
 def _function(name: str, given: Mapping[str, Any]) -> Callable[..., Any]:
-    if name in PRIMITIVES:
-        kind = object if PRIMITIVES[name].several else float
-        return np.vectorize(lambda *x: PRIMITIVES[name].value(Numbers(given), *x), otypes=[kind])
-    assert name in FUNCTIONS
-    return OWN[name] if name in OWN else getattr(np, ARRAY_NAMES.get(name, name))
+    if name not in PRIMITIVES:
+        return OWN[name] if name in OWN else getattr(np, ARRAY_NAMES.get(name, name))
+    return np.vectorize(of_numbers(name, given), otypes=[object if PRIMITIVES[name].several else float])

@@ -70,14 +70,6 @@ def _extreme(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     return call
 
 
-def _hypot(*parts: float) -> Any:
-    return norm(list(parts)) if holds_tracers(parts) else math.hypot(*parts)
-
-
-def _dist(a: Iterable[float], b: Iterable[float]) -> Any:
-    return norm(array_of(list(a)) - array_of(list(b))) if holds_tracers((a, b)) else math.dist(a, b)
-
-
 def _fsum(parts: Iterable[float]) -> Any:
     parts = list(parts)
     return sum(parts) if holds_tracers(parts) else math.fsum(parts)
@@ -89,11 +81,10 @@ MATH: dict[Any, Any] = {
     if callable(value) and not name.startswith("_")
 }
 MATH |= {
-    math.remainder: _of_numbers(math.remainder, "math.remainder"),
-    math.hypot: _hypot,
-    math.dist: _dist,
-    math.fsum: _fsum,
-}
+    math.remainder: _of_numbers(math.remainder, "math.remainder"), math.fsum: _fsum,
+    math.hypot: lambda *parts: norm(list(parts)) if holds_tracers(parts) else math.hypot(*parts),
+    math.dist: lambda a, b: norm(array_of(list(a)) - array_of(list(b))) if holds_tracers((a, b)) else math.dist(a, b),
+}  # fmt: skip
 EXTREMES = {min: _extreme(min, "minimum"), max: _extreme(max, "maximum")}
 
 

@@ -28,7 +28,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from polhode.errors import InvalidInput
-from polhode.programs.factor import depending, expanded, factored, shared_pairs, with_steady_inside, without_content
+from polhode.programs.factor import (
+    depending,
+    expanded,
+    factored,
+    keys_of,
+    shared_pairs,
+    with_steady_inside,
+    without_content,
+)
 from polhode.programs.graph import ARITHMETIC, Graph
 from polhode.programs.primitives import PRIMITIVES
 
@@ -42,7 +50,7 @@ SLOPES = {"exp": 1.0, "sin": 1.0, "cos": -1.0, "sinh": 1.0, "cosh": 1.0, "tan": 
 class Rule:
     """One series."""
 
-    kind: str  # sum product quotient reciprocal power slope steady integral scaled chosen step
+    kind: str  # sum product square quotient reciprocal power slope steady integral scaled chosen step
     name: str  # the series
     operands: tuple[Any, ...]  # names of series, rows that stay, exponents, as the kind needs
     slot: int = -1  # its product, -1 without
@@ -101,25 +109,10 @@ class Series:
         """Factors of all products, with pairs that several have made once."""
         g = self.g
         self._powers: dict[str, tuple[int, float]] = {}
-        self._exponents: dict[int, set[float]] = {}
-        products: dict[int, list[str]] = {}
-        for a in needed:
-            if g.rows[a][0] != "mul" or a not in self._moving:
-                continue
-            products[a] = []
-            for b, e in g.rows[a][1]:
-                if b not in self._moving:
-                    continue
-                key = f"{self._rank[b]:06d}"
-                if e == int(e) and 0 < e <= 3:
-                    products[a] += [key] * int(e)
-                    self._powers[key] = (b, 1.0)
-                else:
-                    products[a].append(f"{key}^{e!r}")
-                    self._powers[f"{key}^{e!r}"] = (b, e)
-                    self._exponents.setdefault(b, set()).add(e)
-        lists, pairs = shared_pairs(list(products.values()))
-        self._products, self._pairs = dict(zip(products, lists, strict=True)), dict(pairs)
+        moving = {a: tuple(one for one in g.rows[a][1] if one[0] in self._moving)
+                  for a in needed if g.rows[a][0] == "mul" and a in self._moving}  # fmt: skip
+        lists, pairs = shared_pairs([keys_of(powers, self._rank, self._powers) for powers in moving.values()])
+        self._products, self._pairs = dict(zip(moving, lists, strict=True)), dict(pairs)
 
     # -------------------------------------------------------------- writing rules
     def constant(self, row: int) -> int | float:
@@ -167,7 +160,7 @@ class Series:
         a, b = sorted((a, b), key=self._rank_of)
         if ("product", a, b) not in self._made:
             self._made["product", a, b] = name = self._name()
-            self.rules.append(Rule("product", name, (a, b), self._slot(a, b)))
+            self.rules.append(Rule("square" if a == b else "product", name, (a, b), self._slot(a, b)))
         return self._made["product", a, b]
 
     def _quotient(self, a: str, b: str) -> str:
@@ -186,7 +179,7 @@ class Series:
         if e == 1.0:
             return self._series[b]
         base, one = self._plain(b), g.const(1.0)
-        if self._exponents[b] == {-1.0}:
+        if {x for c, x in self._powers.values() if c == b} <= {-1.0, 1.0}:
             return one, self._add(("power", base, e), "reciprocal", (base,), base)
         rate = self._rate(base)
         return one, self._add(("power", base, e), "power", (base, e, rate), rate)
@@ -254,40 +247,28 @@ class Series:
         terms: Any = next((rule.operands[1] for rule in self.rules if rule.name == u and rule.kind == "sum"), ())
         return terms[0][0] if len(terms) == 1 and terms[0][1] == "t" else None
 
-    def _of_steady(self, kind: str, u: str, rate: int) -> str:
-        """exp, sine and cosine of such a series, which need no products."""
-        kinds: tuple[tuple[str, ...], ...] = (("exp",), ("sin", "cos"), ("sinh", "cosh"))
-        pair = next(one for one in kinds if kind in one)
-        names = [self._name() for _ in pair]
-        for one, name, other in zip(pair, names, names[::-1], strict=True):
-            self._made[one, u] = name
-            self.rules.append(Rule("steady", name, (one, u, rate, SLOPES[one], other)))
-        return self._made[kind, u]
-
     def _slope(self, kind: str, u: str) -> str:
-        """exp, and pairs of functions that are each other's slopes; tan and tanh, whose slope is 1 +- their square."""
+        """exp and pairs that are each other's slopes, without products of what grows steadily; tan and tanh."""
         if (kind, u) in self._made:
             return self._made[kind, u]
         steady = self._steady(u)
-        if steady is not None and kind not in ("tan", "tanh"):
-            return self._of_steady(kind, u, steady)
-        du = self._scaled(u)
-        if kind == "exp":
-            return self._add((kind, u), "slope", (kind, u, du, 1.0), du)
         if kind in ("tan", "tanh"):
+            du = self._scaled(u)
             name, f = self._name(), self._name()
             self._made[kind, u] = name
             self.rules.append(Rule("slope", name, (kind, u, du, 1.0, f), self._slot(du, f)))
-            square = self._product(name, name)
-            self.rules.append(
-                Rule("sum", f, (self.g.const(1.0), ((self.g.const(1.0 if kind == "tan" else -1.0), square),)))
-            )
+            square = (self.g.const(1.0 if kind == "tan" else -1.0), self._product(name, name))
+            self.rules.append(Rule("sum", f, (self.g.const(1.0), (square,))))
             return name
-        first, second = ("sin", "cos") if kind in ("sin", "cos") else ("sinh", "cosh")
-        s, c = self._name(), self._name()
-        self._made[first, u], self._made[second, u] = s, c
-        self.rules.append(Rule("slope", s, (first, u, du, SLOPES[first], c), self._slot(du, c)))
-        self.rules.append(Rule("slope", c, (second, u, du, SLOPES[second], s), self._slot(du, s)))
+        rate: Any = self._scaled(u) if steady is None else steady
+        pair: tuple[str, ...] = next(one for one in (("exp",), ("sin", "cos"), ("sinh", "cosh")) if kind in one)
+        names = [self._name() for _ in pair]
+        for one, name, other in zip(pair, names, names[::-1], strict=True):
+            self._made[one, u] = name
+            slot = self._slot(rate, other) if steady is None else -1
+            self.rules.append(
+                Rule("slope" if steady is None else "steady", name, (one, u, rate, SLOPES[one], other), slot)
+            )
         return self._made[kind, u]
 
 

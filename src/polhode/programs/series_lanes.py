@@ -16,12 +16,9 @@ from functools import lru_cache
 from typing import Any
 
 from polhode.programs.graph import Graph
-from polhode.programs.roles import of_flat_memory
 from polhode.programs.series import Series
-from polhode.programs.series_role import HEAD, LARGEST_ORDER, SCALE, series_of_motion
-from polhode.programs.series_text import SeriesWriter
+from polhode.programs.series_role import HEAD, LARGEST_ORDER, Writer, series_of_motion
 from polhode.programs.text import HEAD as IMPORTS
-from polhode.programs.written import module_of
 
 HEAD_OF_MEMBERS = f"{IMPORTS}from polhode.kernel.lane_mode import lane_numbers\n"
 NOTHING = "nothing"
@@ -42,8 +39,10 @@ class SeriesOfLanes:
     size: int  # length of the memory
 
 
-class _Writer(SeriesWriter):
+class _Writer(Writer):
     """Lines of both functions."""
+
+    nothing = NOTHING
 
     def __init__(self, series: Series, states: int) -> None:
         super().__init__(series)
@@ -55,9 +54,19 @@ class _Writer(SeriesWriter):
         self.sums = HEAD + self.width * (LARGEST_ORDER + 1)
         self.size = self.sums + states
 
-    def kept(self, at: str, row: str) -> list[str]:
+    def head(self) -> list[str]:
+        return [f"{NOTHING} = float(0 * lane_numbers())"]
+
+    def inverse(self, k: str) -> str:
+        """That of k + 1, from k as a number in each lane."""
+        return "(1.0 / (fk + 1.0))"
+
+    def records(self, row: str) -> list[str]:
         """Coefficients of order ``row`` of all factors but the states."""
-        return [f"work[{HEAD + self.slot_of[s]} + {self.width} * {row}] = {s}{at}" for s in self.factors]
+        return [f"work[{HEAD + self.slot_of[s]} + {self.width} * {row}] = {s}k" for s in self.factors]
+
+    def remembered(self) -> list[str]:
+        return self.records("1")
 
     def states_kept(self, at: str, row: str) -> list[str]:
         """Coefficients of order ``row`` of the states."""
@@ -70,8 +79,8 @@ class _Writer(SeriesWriter):
             for begin in range(0, len(those), AT_ONCE):
                 yield those[begin : begin + AT_ONCE]
 
-    def products(self) -> list[str]:
-        """What is known of all products of order k: the terms 1 <= j <= k - 1 of their sums."""
+    def wide(self) -> list[str]:
+        """Order k of all series, after the terms 1 <= j <= k - 1 of the sums of all products."""
         lines: list[str] = []
 
         def factor(name: str, j: str) -> str:
@@ -88,22 +97,11 @@ class _Writer(SeriesWriter):
                 lines.append("if k % 2 == 0:")
                 middle = [(n, factor(a, "(k // 2)")) for n, a, _ in slots]
                 lines += [f"    q{n} = q{n} + {one} * {one}" for n, one in middle]
-        return lines
+        return [*lines, "fk = float(k)", "ik = 1.0 / fk", *self.rules(zero=False), *self.records("k")]
 
     def text(self, read: Sequence[str], names: Sequence[str], given: dict[str, str]) -> str:
         """Both functions."""
-        zero = self.rules(zero=True)
-        lines = ["K = part", f"{NOTHING} = float(0 * lane_numbers())", f"h = work[{SCALE}]", *read]
-        lines += [*self.begin(names, given), *zero, *self.states_kept("0", "0")]
-        lines += [*self.next_states("0", "h"), *self.states_kept("k", "1")]
-        lines += ["k = 1", "fk = 1.0", "ik = 1.0", "tk = h", *(f"q{s} = {NOTHING}" for s in range(len(self.S.slots)))]
-        lines += [*self.rules(zero=False), *self.kept("k", "1"), *self.next_states("k", "0.5 * h"), f"tk = {NOTHING}"]
-        lines += self.states_kept("k", "2")
-        loop = [*self.products(), "fk = float(k)", "ik = 1.0 / fk", *self.rules(zero=False), *self.kept("k", "k")]
-        loop += ["g = h * (1.0 / (fk + 1.0))", *self.next_states("k", "g"), *self.states_kept("k", "(k + 1)")]
-        lines += ["for k in range(2, K):", *(f"    {line}" for line in loop)]
-        series = "\n    ".join(["def series(part, t, N, y, bodies, parameters, work):", *lines])
-        return f"{series}\n\n\n{self.increments()}\n"
+        return f"{super().text(read, names, given)}\n\n{self.increments()}\n"
 
     def increments(self) -> str:
         """The function of this name."""
@@ -132,7 +130,5 @@ def series_of_lanes(
         return None
     states = sum(not name.startswith("q_") for name in names)
     writer = _Writer(series, states)
-    _ = writer.rules(zero=True), writer.rules(zero=False), writer.next_states("0", "h")  # what stays becomes known
-    read, given = of_flat_memory({*names, *g.names(series.fixed)}, N)
-    made = module_of(writer.text(read, names, given), HEAD_OF_MEMBERS)
+    made = writer.module(names, N, HEAD_OF_MEMBERS)
     return SeriesOfLanes(made.series, made.increments, states, writer.width, writer.sums, writer.size)

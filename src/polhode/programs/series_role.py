@@ -26,6 +26,7 @@ from polhode.programs.primitives import PRIMITIVES
 from polhode.programs.roles import of_flat_memory
 from polhode.programs.series import Rule, Series, best_series
 from polhode.programs.series_text import SeriesWriter
+from polhode.programs.text import HEAD as IMPORTS
 from polhode.programs.written import module_of
 
 LANES = 4
@@ -65,8 +66,10 @@ def in_lanes(numbers: Sequence[str]) -> str:
     return f"four({', '.join([*numbers, *['0.0'] * (LANES - len(numbers))])})"
 
 
-class _Writer(SeriesWriter):
+class Writer(SeriesWriter):
     """Lines of the role: all memory is ``work``."""
+
+    nothing = "0.0"  # what is zero
 
     def __init__(self, series: Series) -> None:
         super().__init__(series)
@@ -131,21 +134,24 @@ class _Writer(SeriesWriter):
         """Whether there are so many products that the factors of the last order are best loaded, too."""
         return len(self.S.slots) >= MANY
 
-    def remembered(self, width: int) -> list[str]:
+    def head(self) -> list[str]:
+        """Lines before all others: the table of inverses."""
+        table = [f"if {self.inverse('1')} != 1.0:", f"    for k in range(1, {LARGEST_ORDER + 2}):"]
+        return [*table, f"        {self.inverse('k')} = 1.0 / float(k)"]
+
+    def remembered(self) -> list[str]:
         """What the wide form remembers of order 1: records, or both that order and the last but one, which in order 2
         is order 1 itself and would count twice."""
-        lines = self.records(width, "1")
-        if self.many:
-            return lines
-        for n in range(0, width, LANES):
+        lines = self.records("1")
+        for n in range(0, 0 if self.many else self.products, LANES):
             lines += [f"{side}{n}1 = {side}{n}o" for side in "AB"]
             lines += [f"{side}{n}o = spread(0.5) * {side}{n}o" for side in "AB"]
         return lines
 
-    def records(self, width: int, row: str) -> list[str]:
+    def records(self, row: str) -> list[str]:
         """Both factors of all products of order k into the records, four at a time; they stay as those of the last but
         one order, too."""
-        lines = []
+        lines, width = [], self.products
         for side, base in (("A", self.first_at), ("B", self.second_at)):
             for n in range(0, width, LANES):
                 four = in_lanes([pair["AB".index(side)] + "k" for pair in self.S.slots[n : n + LANES]])
@@ -155,12 +161,13 @@ class _Writer(SeriesWriter):
                 lines.append(f"store4(work, {base}{width} * {row} + {n}, {four})")
         return lines
 
-    def wide(self, width: int) -> list[str]:
+    def wide(self) -> list[str]:
         """Order k of all series: the terms 2 <= j <= k - 2 of the sums in lanes, in two chains.
 
         Those with the coefficients k - 1 are added from the lanes that were just made, as a load of what was just
         stored would wait; but of many products they are loaded as the others are: enough is made meanwhile.
         """
+        width = self.products
         if not width:
             return ["fk = float(k)", "ik = 1.0 / fk", *self.rules(zero=False)]
         at, one, two = self.spare_at, self.first_at, self.second_at
@@ -184,32 +191,32 @@ class _Writer(SeriesWriter):
                 lines.append(f"store4(work, {at} + {n}, {within})")
         lines += ["fk = float(k)", f"ik = {self.inverse('k')}"]
         lines += [f"q{n} = work[{at} + {n}]" for n in range(len(self.S.slots))]
-        return [*lines, *self.rules(zero=False), *self.records(width, "k")]
+        return [*lines, *self.rules(zero=False), *self.records("k")]
 
-    def row(self, names: Sequence[str], at: str) -> list[str]:
-        """A row of coefficients of the states."""
-        return [f"store4(work, {at} + {n}, {in_lanes(names[n : n + LANES])})" for n in range(0, self.width, LANES)]
+    def states_kept(self, at: str, row: str) -> list[str]:
+        """Coefficients of order ``row`` of the states into the memory."""
+        names = [f"y{i}{at}" for i in range(len(self.S.states))]
+        to = f"{HEAD + self.width * int(row)}" if row.isdigit() else f"{HEAD} + {self.width} * {row}"
+        return [f"store4(work, {to} + {n}, {in_lanes(names[n : n + LANES])})" for n in range(0, self.width, LANES)]
 
     def text(self, read: Sequence[str], names: Sequence[str], given: dict[str, str]) -> str:
         """The whole function."""
-        n, zero = len(self.S.states), self.rules(zero=True)  # which finds out what stays
-        later = ["k = 1", "fk = 1.0", "ik = 1.0", "tk = h", *(f"q{s} = 0.0" for s in range(len(self.S.slots)))]
-        later += self.rules(zero=False)
-        rates = self.next_states("0", "h")
-        loop = [*self.wide(self.products), *self.condition_lines("k", "k"), f"g = h * {self.inverse('k + 1')}"]
-        now, first = [f"y{i}k" for i in range(n)], f"{HEAD} + {self.width} * (k + 1)"
-        loop += [*self.next_states("k", "g"), *self.row(now, first)]
-        table = [f"if {self.inverse('1')} != 1.0:", f"    for k in range(1, {LARGEST_ORDER + 2}):"]
-        table.append(f"        {self.inverse('k')} = 1.0 / float(k)")
-        lines = ["K = part", *table, f"h = work[{SCALE}]", *read, *self.begin(names, given)]
-        lines += [*zero, *self.condition_lines("0", "0"), *self.row([f"y{i}0" for i in range(n)], f"{HEAD}")]
-        lines += [*rates, *self.row(now, f"{HEAD + self.width}")]
-        lines += [*later, *self.condition_lines("k", "1")]
-        lines += self.remembered(self.products)
-        lines += [*self.next_states("k", "0.5 * h"), "tk = 0.0"]
-        lines += [*self.row(now, f"{HEAD + 2 * self.width}")]
+        zeros = [f"q{s} = {self.nothing}" for s in range(len(self.S.slots))]
+        loop = [*self.wide(), *self.condition_lines("k", "k"), f"g = h * {self.inverse('k + 1')}"]
+        loop += [*self.next_states("k", "g"), *self.states_kept("k", "(k + 1)")]
+        lines = ["K = part", *self.head(), f"h = work[{SCALE}]", *read, *self.begin(names, given)]
+        lines += [*self.rules(zero=True), *self.condition_lines("0", "0"), *self.states_kept("0", "0")]
+        lines += [*self.next_states("0", "h"), *self.states_kept("k", "1"), "k = 1", "fk = 1.0", "ik = 1.0", "tk = h"]
+        lines += [*zeros, *self.rules(zero=False), *self.condition_lines("k", "1"), *self.remembered()]
+        lines += [*self.next_states("k", "0.5 * h"), f"tk = {self.nothing}", *self.states_kept("k", "2")]
         lines += ["for k in range(2, K):", *(f"    {line}" for line in loop)]
         return "\n    ".join(["def series(part, t, N, y, bodies, parameters, work):", *lines]) + "\n"
+
+    def module(self, names: Sequence[str], N: int, head: str = IMPORTS) -> Any:
+        """The module with the functions of N bodies whose states have these names."""
+        _ = self.rules(zero=True), self.rules(zero=False), self.next_states("0", "h")  # what stays becomes known
+        read, given = of_flat_memory({*names, *self.S.g.names(self.S.fixed)}, N)
+        return module_of(self.text(read, names, given), head)
 
 
 def series_of_motion(
@@ -238,9 +245,7 @@ def series_role(
 ) -> SeriesRole:  # fmt: skip
     """The role of a system."""
     names, series = series_of_motion(g, N, force, torque, rates, moves, turns)
-    writer = _Writer(series)
-    _ = writer.rules(zero=True), writer.rules(zero=False), writer.next_states("0", "h")  # what stays becomes known
-    read, given = of_flat_memory({*names, *g.names(series.fixed)}, N)
-    function = module_of(writer.text(read, names, given)).series
+    writer = Writer(series)
+    function = writer.module(names, N).series
     states = sum(not name.startswith("q_") for name in names)
     return SeriesRole(function, states, writer.width, len(writer.conditions), writer.conditions_at, writer.size)

@@ -34,7 +34,12 @@ class SeriesWriter:
         """Coefficient 0, or k, of all series."""
         lines: list[str] = []
         for rule in self.S.rules:
-            lines += (_ZERO if zero else _NEXT)[rule.kind](self, rule)
+            made = (_ZERO if zero else _NEXT)[rule.kind]
+            lines += (
+                made(self, rule)
+                if callable(made)
+                else made.format(*rule.operands, s=rule.name, n=rule.slot).split("; ")
+            )
         return lines
 
     def next_states(self, at: str, step: str) -> list[str]:
@@ -77,10 +82,6 @@ class SeriesWriter:
         parts = [f"sqrt({one})"] * (abs(e) != whole) + [one] * whole
         return [*lines, f"{s}0 = {' * '.join(parts)}", f"{s}e = {literal(e)}"]
 
-    def quotient_at_zero(self, rule: Rule) -> list[str]:
-        s, (a, b) = rule.name, rule.operands
-        return [f"{s}i = 1.0 / {b}0", f"{s}0 = {a}0 * {s}i"]
-
     def step_at_zero(self, rule: Rule) -> list[str]:
         kind, *x = rule.operands
         arguments = [f"{one}0" for one in x]
@@ -89,35 +90,12 @@ class SeriesWriter:
 
     def function_at_zero(self, rule: Rule) -> list[str]:
         kind, *x = rule.operands
-        if rule.kind == "integral":
-            x = x[1:]
-        else:
-            x = x[:1]
-        return [f"{rule.name}0 = {call(kind, *(f'{one}0' for one in x))}"]
+        return [f"{rule.name}0 = {call(kind, *(f'{one}0' for one in (x[1:] if rule.kind == 'integral' else x[:1])))}"]
 
     # -------------------------------------------------------------- order k
-    def product(self, rule: Rule) -> list[str]:
-        s, (a, b), n = rule.name, rule.operands, rule.slot
-        if a == b:
-            return [f"{s}k = q{n} + 2.0 * {a}0 * {a}k"]
-        return [f"{s}k = (q{n} + {b}0 * {a}k) + {a}0 * {b}k"]
-
-    def quotient(self, rule: Rule) -> list[str]:
-        s, (a, b) = rule.name, rule.operands
-        return [f"{s}k = ({a}k - (q{rule.slot} + {s}0 * {b}k)) * {s}i"]
-
-    def reciprocal(self, rule: Rule) -> list[str]:
-        s, (b,) = rule.name, rule.operands
-        return [f"{s}k = -{s}0 * (q{rule.slot} + {s}0 * {b}k)"]
-
-    def power(self, rule: Rule) -> list[str]:
-        s, (_, _, rate) = rule.name, rule.operands
-        return [f"{s}k = ({s}e * ik) * (q{rule.slot} + {s}0 * {rate}k)"]
-
     def slope(self, rule: Rule) -> list[str]:
-        s, (_, _, du, sign, *f) = rule.name, rule.operands
-        slope = f[0] if f else s
-        return [f"{s}k = {'ik' if sign > 0.0 else '-ik'} * (q{rule.slot} + {slope}0 * {du}k)"]
+        _, _, du, sign, slope = rule.operands
+        return [f"{rule.name}k = {'ik' if sign > 0.0 else '-ik'} * (q{rule.slot} + {slope}0 * {du}k)"]
 
     def steady(self, rule: Rule) -> list[str]:
         """Of a pair, the first keeps its coefficient k - 1 for the second."""
@@ -126,12 +104,6 @@ class SeriesWriter:
         size = f"({self.constant(rate)} * h) * ik"
         before = [f"{s}p = {s}k"] if first else []
         return [*before, f"{s}k = {'' if sign > 0.0 else '-'}({size}) * {other}{'p' if second else 'k'}"]
-
-    def integral(self, rule: Rule) -> list[str]:
-        return [f"{rule.name}k = ik * {rule.operands[1]}k"]
-
-    def scaled(self, rule: Rule) -> list[str]:
-        return [f"{rule.name}k = fk * {rule.operands[0]}k"]
 
     def chosen(self, rule: Rule) -> list[str]:
         s, (kind, *x) = rule.name, rule.operands
@@ -144,21 +116,20 @@ class SeriesWriter:
         return [f"{s}k = {a}k if {condition} else {b}k"]
 
 
-Written = Callable[[SeriesWriter, Rule], list[str]]
+Written = Callable[[SeriesWriter, Rule], list[str]] | str
+"""Lines of a rule, or their text: {s} is the name of the series, {n} its slot, {0}, {1}, ... are the operands."""
 _ZERO: dict[str, Written] = {
-    "sum": lambda w, rule: w.linear(rule, "0"),
-    "product": lambda w, rule: [f"{rule.name}0 = {rule.operands[0]}0 * {rule.operands[1]}0"],
-    "quotient": SeriesWriter.quotient_at_zero,
-    "reciprocal": lambda w, rule: [f"{rule.name}0 = 1.0 / {rule.operands[0]}0"],
+    "sum": lambda w, rule: w.linear(rule, "0"), "product": "{s}0 = {0}0 * {1}0", "square": "{s}0 = {0}0 * {0}0",
+    "quotient": "{s}i = 1.0 / {1}0; {s}0 = {0}0 * {s}i", "reciprocal": "{s}0 = 1.0 / {0}0",
     "power": SeriesWriter.power_at_zero, "slope": SeriesWriter.function_at_zero,
     "steady": lambda w, rule: [*w.function_at_zero(rule), f"{rule.name}k = {rule.name}0"],
-    "integral": SeriesWriter.function_at_zero,
-    "scaled": lambda w, rule: [f"{rule.name}0 = 0.0"],
-    "chosen": SeriesWriter.step_at_zero, "step": SeriesWriter.step_at_zero,
+    "integral": SeriesWriter.function_at_zero, "scaled": "{s}0 = 0.0",
+    "chosen": lambda w, rule: w.step_at_zero(rule), "step": lambda w, rule: w.step_at_zero(rule),
 }  # fmt: skip
 _NEXT: dict[str, Written] = {
-    "sum": lambda w, rule: w.linear(rule, "k"), "product": SeriesWriter.product, "quotient": SeriesWriter.quotient,
-    "reciprocal": SeriesWriter.reciprocal, "power": SeriesWriter.power, "slope": SeriesWriter.slope,
-    "steady": SeriesWriter.steady, "integral": SeriesWriter.integral, "scaled": SeriesWriter.scaled,
-    "chosen": SeriesWriter.chosen, "step": lambda w, rule: [f"{rule.name}k = 0.0"],
+    "sum": lambda w, rule: w.linear(rule, "k"), "product": "{s}k = (q{n} + {1}0 * {0}k) + {0}0 * {1}k",
+    "square": "{s}k = q{n} + 2.0 * {0}0 * {0}k",
+    "quotient": "{s}k = ({0}k - (q{n} + {s}0 * {1}k)) * {s}i", "reciprocal": "{s}k = -{s}0 * (q{n} + {s}0 * {0}k)",
+    "power": "{s}k = ({s}e * ik) * (q{n} + {s}0 * {2}k)", "slope": SeriesWriter.slope, "steady": SeriesWriter.steady,
+    "integral": "{s}k = ik * {1}k", "scaled": "{s}k = fk * {0}k", "chosen": SeriesWriter.chosen, "step": "{s}k = 0.0",
 }  # fmt: skip

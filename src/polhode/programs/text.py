@@ -8,46 +8,30 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from polhode.errors import InvalidInput
-from polhode.programs.factor import shared_pairs
+from polhode.programs.factor import keys_of, shared_pairs
 from polhode.programs.graph import Graph
 from polhode.programs.primitives import PRIMITIVES
 
 Given = Mapping[str, str]
-AS_WRITTEN = {"plus": "{0} + {1}", "minus": "{0} - {1}", "times": "{0} * {1}", "over": "{0} / {1}"}
-
-
-class Language(NamedTuple):
-    """How a language writes what programs need."""
-
-    # expressions of functions of ``graph.FUNCTIONS``, with ``{0}``, ``{1}``, ... for the arguments; of a function that
-    # is not among them, a call by its name
-    functions: Mapping[str, str]
-    looks_up: bool = True  # whether it has rows of PRIMITIVES
-
-    def call(self, name: str, *arguments: str) -> str:
-        """The expression of a function."""
-        if name == "choose" and arguments[1] == "nan" and "nan_if" in self.functions:
-            name = "nan_if"
-        form = self.functions.get(name)
-        return f"{name}({', '.join(arguments)})" if form is None else form.format(*arguments)
-
-
-PYTHON = Language({
+Forms = Mapping[str, str]
+BOTH = {
+    "plus": "{0} + {1}", "minus": "{0} - {1}", "times": "{0} * {1}", "over": "{0} / {1}", "sign": "copysign(1.0, {0})",
+    "pow": "{0} ** {1}",
+}  # fmt: skip
+PYTHON: Forms = BOTH | {
     "choose": "{1} if {0} != 0.0 else {2}", "min": "{0} if {0} < {1} else {1}", "max": "{1} if {0} < {1} else {0}",
-    "less": "one_if({0} < {1})", "sign": "copysign(1.0, {0})", "pow": "{0} ** {1}", "nan_if": "nan_if({0}, {2})",
-    "outweighs": "one_if(abs({0}) > abs({1}))", "floordiv": "{0} // {1}", "at_most": "one_if({0} <= {1})", **AS_WRITTEN,
-})  # fmt: skip
-"""Plain Python, for kernels of one body or system; ``numba.cuda`` takes it too."""
-LANES = Language({
+    "less": "one_if({0} < {1})", "nan_if": "nan_if({0}, {2})", "outweighs": "one_if(abs({0}) > abs({1}))",
+    "floordiv": "{0} // {1}", "at_most": "one_if({0} <= {1})",
+}  # fmt: skip
+"""Functions of ``graph.FUNCTIONS`` in plain Python, for kernels of one body or system; ``numba.cuda`` takes it too."""
+LANES: Forms = BOTH | {
     "choose": "where({0} != 0.0, {1}, {2})", "min": "where({0} < {1}, {0}, {1})", "max": "where({0} < {1}, {1}, {0})",
-    "less": "where({0} < {1}, 1.0, 0.0)", "sign": "copysign(1.0, {0})", "pow": "{0} ** {1}",
-    "outweighs": "where(abs({0}) > abs({1}), 1.0, 0.0)", "floordiv": "floor({0} / {1})",
-    "at_most": "where({0} <= {1}, 1.0, 0.0)", **AS_WRITTEN,
-}, looks_up=False)  # fmt: skip
-"""Python whose variables are lanes of ``kernel.simd``, or arrays of numpy: nothing branches."""
+    "less": "where({0} < {1}, 1.0, 0.0)", "outweighs": "where(abs({0}) > abs({1}), 1.0, 0.0)",
+    "floordiv": "floor({0} / {1})", "at_most": "where({0} <= {1}, 1.0, 0.0)",
+}  # fmt: skip
+"""In Python whose variables are lanes of ``kernel.simd``, or arrays of numpy: nothing branches, or looks up a table."""
 ARRAY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
 """Numpy's names of functions, where they differ."""
 LARGEST_POWER = 16.0
@@ -75,7 +59,12 @@ from numpy import {", ".join([*_of_arrays, "copysign", "floor", "sqrt", "where"]
 from polhode.kernel.simd import load4
 """
 """Imports of a text over lanes."""
-call = PYTHON.call
+
+
+def call(name: str, *arguments: str, forms: Forms = PYTHON) -> str:
+    """The expression of a function: its form, or a call by its name."""
+    name = "nan_if" if name == "choose" and arguments[1] == "nan" and "nan_if" in forms else name
+    return forms[name].format(*arguments) if name in forms else f"{name}({', '.join(arguments)})"
 
 
 def literal(x: float) -> str:
@@ -111,21 +100,20 @@ class Lines:
     """The lines that compute rows: ``lines`` of assignments, and ``names``, the variable or literal of each row."""
 
     def __init__(
-        self, g: Graph, outputs: Sequence[int], given: Given, language: Language = PYTHON, at_once: bool = True
+        self, g: Graph, outputs: Sequence[int], given: Given, forms: Forms = PYTHON, at_once: bool = True
     ) -> None:
         """``given`` holds the expressions of inputs by name; elements of something are read once. Unless ``at_once``,
         ``write`` writes the lines."""
-        self.g, self.given, self.language = g, given, language
+        self.g, self.given, self.forms = g, given, forms
         self.lines: list[str] = []
         self.names: dict[int, str] = {}
         self._known: dict[str, str] = {}
         self._powers: dict[str, tuple[int, float]] = {}
         needed = g.needed(outputs)
         self._rank = {a: n for n, a in enumerate(needed)}
-        products = {a: self._factors(g.rows[a][1]) for a in needed if g.rows[a][0] == "mul"}
+        products = {a: keys_of(g.rows[a][1], self._rank, self._powers) for a in needed if g.rows[a][0] == "mul"}
         lists, made = shared_pairs(list(products.values()))
         self._pairs, self._products = dict(made), dict(zip(products, lists, strict=True))
-        self._bases = {f"{self._rank[a]:06d}": a for a in needed}
         if at_once:
             self.write(needed)
 
@@ -148,29 +136,17 @@ class Lines:
             self.lines.append(f"{self._known[key]} = {expression}")
         return self._known[key]
 
-    def _factors(self, powers: Sequence[tuple[int, float]]) -> list[str]:
-        found = []
-        for b, e in powers:
-            if e == int(e) and 0 < e <= 3:
-                found += [f"{self._rank[b]:06d}"] * int(e)
-            else:
-                found.append(f"{self._rank[b]:06d}^{e!r}")
-                self._powers[found[-1]] = (b, e)
-        return found
-
     def _factor(self, key: str) -> str:
-        if key in self._pairs:
-            a, b = self._pairs[key]
-            return self._known[key] if key in self._known else self._let(key, f"{self._factor(a)} * {self._factor(b)}")
-        return self._power(key) if key in self._powers else self.names[self._bases[key]]
-
-    def _power(self, key: str) -> str:
         if key in self._known:
             return self._known[key]
+        if key in self._pairs:
+            return self._let(key, " * ".join(map(self._factor, self._pairs[key])))
         b, e = self._powers[key]
+        if e == 1.0:
+            return self.names[b]
         base, rank = self.names[b], f"{self._rank[b]:06d}"
         if 2.0 * e != int(2.0 * e) or abs(e) > LARGEST_POWER:
-            return self._let(key, self.language.call("pow", base, literal(e)))
+            return self._let(key, call("pow", base, literal(e), forms=self.forms))
         one, mark = self._inverse(b) if e < 0.0 else (base, rank)
         whole = int(abs(e))
         parts = [self._whole(one, mark, whole)] if whole else []
@@ -209,12 +185,12 @@ class Lines:
             return expression if expression.isidentifier() else self._let(f"in {row[1]}", expression)
         key = f"row {a}"
         if row[0] == "fun" and row[1] in PRIMITIVES:
-            if not self.language.looks_up:
+            if self.forms is LANES:
                 raise InvalidInput("the program looks up a table (a path by time), which has no form over lanes; take "
                                    "one member at a time")  # fmt: skip
             return self._let(key, PRIMITIVES[row[1]].written(self.given, *(self.names[b] for b in row[2])))
         if row[0] == "fun":
-            return self._let(key, self.language.call(row[1], *(self.names[b] for b in row[2])))
+            return self._let(key, call(row[1], *(self.names[b] for b in row[2]), forms=self.forms))
         if row[0] == "mul":
             factors = [self._factor(name) for name in self._products[a]]
             return factors[0] if len(factors) == 1 else self._let(key, " * ".join(factors))

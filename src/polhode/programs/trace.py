@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import InvalidInput, UserFunctionError
-from polhode.programs.attitude import attitude, vector
+from polhode.programs.attitude import ROWS, attitude, matrix_of, vector
 from polhode.programs.decisions import Decisions, TooManyWays
 from polhode.programs.graph import Graph
 from polhode.programs.memory import Parameters
@@ -64,13 +64,8 @@ def spread(**given: Any) -> dict[str, float]:
         else:
             values |= {f"{name}{k}": x for k, x in enumerate(value)}
         if name == "q":
-            w, x, y, z = value
-            rows = {
-                "u": (w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)),
-                "v": (2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)),
-                "w": (2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z),
-            }
-            values |= {f"q_{row}{k}": rows[row][k] for row in rows for k in range(3)}
+            rows = zip(ROWS, matrix_of(value), strict=True)
+            values |= {f"q_{name}{k}": x for name, row in rows for k, x in enumerate(row)}
     return values
 
 

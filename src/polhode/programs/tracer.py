@@ -41,24 +41,8 @@ class NotTraceable(Exception):
 
 
 # ------------------------------------------------------------------ operations on rows
-def _less(g: Graph, x: int, y: int) -> int:
-    return g.fun("less", x, y)
-
-
-def _at_most(g: Graph, x: int, y: int) -> int:
-    return g.fun("at_most", x, y)
-
-
-def _opposite(g: Graph, c: int) -> int:
-    return g.difference(g.const(1.0), c)
-
-
 def _same(g: Graph, x: int, y: int) -> int:
-    return g.mul(_at_most(g, x, y), _at_most(g, y, x))
-
-
-def _root_of_squares(g: Graph, x: int, y: int) -> int:
-    return g.power(g.sum((g.mul(x, x), 1.0), (g.mul(y, y), 1.0)), 0.5)
+    return g.mul(g.fun("at_most", x, y), g.fun("at_most", y, x))
 
 
 def _power(g: Graph, x: int, y: int) -> int:
@@ -66,20 +50,18 @@ def _power(g: Graph, x: int, y: int) -> int:
     return g.fun("pow", x, y) if exponent is None else g.power(x, exponent)
 
 
-def _cube_root(g: Graph, x: int) -> int:
-    return g.mul(g.fun("sign", x), g.power(g.fun("abs", x), 1.0 / 3.0))
-
-
 AS_WRITTEN = {"add": "plus", "subtract": "minus", "multiply": "times", "divide": "over"}
 """Functions of rows that are rounded as Python rounds these operations."""
 OPERATIONS: dict[str, Callable[..., int]] = {
     **{name: ARITHMETIC[function] for name, function in AS_WRITTEN.items()},
     "negative": lambda g, x: g.negative(x), "positive": lambda g, x: x, "conjugate": lambda g, x: x,
-    "power": _power, "sqrt": lambda g, x: g.power(x, 0.5), "cbrt": _cube_root,
-    "square": lambda g, x: g.mul(x, x), "reciprocal": lambda g, x: g.power(x, -1.0), "hypot": _root_of_squares,
-    "less": _less, "greater": lambda g, x, y: _less(g, y, x),
-    "less_equal": _at_most, "greater_equal": lambda g, x, y: _at_most(g, y, x),
-    "equal": _same, "not_equal": lambda g, x, y: _opposite(g, _same(g, x, y)),
+    "power": _power, "sqrt": lambda g, x: g.power(x, 0.5),
+    "cbrt": lambda g, x: g.mul(g.fun("sign", x), g.power(g.fun("abs", x), 1.0 / 3.0)),
+    "square": lambda g, x: g.mul(x, x), "reciprocal": lambda g, x: g.power(x, -1.0),
+    "hypot": lambda g, x, y: g.power(g.sum((g.mul(x, x), 1.0), (g.mul(y, y), 1.0)), 0.5),
+    "less": lambda g, x, y: g.fun("less", x, y), "greater": lambda g, x, y: g.fun("less", y, x),
+    "less_equal": lambda g, x, y: g.fun("at_most", x, y), "greater_equal": lambda g, x, y: g.fun("at_most", y, x),
+    "equal": _same, "not_equal": lambda g, x, y: g.difference(g.const(1.0), _same(g, x, y)),
     "logical_and": lambda g, x, y: g.fun("choose", x, g.fun("choose", y, g.const(1.0), g.const(0.0)), g.const(0.0)),
     "logical_or": lambda g, x, y: g.fun("choose", x, g.const(1.0), g.fun("choose", y, g.const(1.0), g.const(0.0))),
     "logical_not": lambda g, x: g.fun("choose", x, g.const(0.0), g.const(1.0)),
@@ -283,23 +265,16 @@ for _name in ("sqrt", "conjugate"):  # what numpy's loops over objects ask for
 
 
 # ------------------------------------------------------------------ arrays
-def as_numpy(x: Tracer) -> Tracer:
-    """The same number as a float of numpy."""
-    return Tracer(x.graph, x.row, False, x.written) if x.plain else x
-
-
 class Traced(np.ndarray):
     """An array of tracers and numbers."""
 
     def __getitem__(self, k: Any) -> Any:
         found = super().__getitem__(k)
-        return as_numpy(found) if isinstance(found, Tracer) else found
+        plain = isinstance(found, Tracer) and found.plain  # a float of numpy now
+        return Tracer(found.graph, found.row, False, found.written) if plain else found
 
-    def __array_ufunc__(self, ufunc: object, method: str, *inputs: object, **options: object) -> Any:
-        return _called(ufunc, method, inputs, options)
-
-    def __array_function__(self, function: Any, types: object, arguments: Any, options: Any) -> Any:
-        return _applied(function, arguments, options)
+    __array_ufunc__ = Tracer.__array_ufunc__  # type: ignore[assignment]
+    __array_function__ = Tracer.__array_function__  # type: ignore[assignment]
 
     def max(self, *arguments: object, **options: object) -> Any:
         """As ``numpy.max``."""
