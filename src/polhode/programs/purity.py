@@ -16,7 +16,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Iterable, Iterator
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,10 +131,10 @@ class _Reader:
         """What the elements of containers may be."""
         found = NEW
         for value in self.values(what):
-            if isinstance(value, Inner):
-                continue
             if isinstance(value, Fresh):
                 found |= value.inside
+            elif isinstance(value, Inner):
+                continue
             elif isinstance(value, dict | list | tuple | set | frozenset | collections.deque):
                 for one in list(value.values() if isinstance(value, dict) else value)[:MOST_ELEMENTS]:
                     found |= self.of(one)
@@ -165,10 +165,9 @@ class _Reader:
                     self.called(dynamic, [self.of(value), NEW], {}, "")
                 found |= self.of(value)
                 continue
-            if isinstance(one, property):
-                found |= self.called(one.fget, [self.of(value)], {}, "")
-            elif isinstance(one, functools.cached_property):
-                found |= self.called(one.func, [self.of(value)], {}, "")
+            if isinstance(one, property | functools.cached_property):
+                got = one.fget if isinstance(one, property) else one.func
+                found |= self.called(got, [self.of(value)], {}, "")
             elif isinstance(one, staticmethod):
                 found |= self.of(one.__func__)
             elif isinstance(one, classmethod):
@@ -245,7 +244,7 @@ class _Body:
     def __init__(
         self, reader: _Reader, function: Any, node: Function, given: Given, named: dict[str, frozenset[int]],
     ) -> None:  # fmt: skip
-        self.reader, self.function, self.node = reader, function, node
+        self.reader, self.function = reader, function
         self.names: dict[str, frozenset[int]] = {}
         self.wide: set[str] = set()  # names of whole numbers without a bound
         self.small: set[str] = set()  # names of small ones
@@ -257,33 +256,32 @@ class _Body:
         self.outer = {name for one in ast.walk(node) if isinstance(one, ast.Global | ast.Nonlocal) for name in one.names
                       if isinstance(one, ast.Global) or name in self.free}  # fmt: skip
         self.local -= self.outer
-        self._take(code, given, named)
+        self._take(node, given, named)
         self.handing: set[int] = set()
         self.reporting = False
         for _ in range(MOST_PASSES):
             before = dict(self.names), self.result, set(self.wide), set(self.small)
-            self._read()
+            self.result = self._read(node) | self.result
             if before == (self.names, self.result, self.wide, self.small):
                 break
         self.reporting = True
-        self._read()
+        self.result = self._read(node) | self.result
 
-    def _take(self, code: CodeType, given: Given, named: dict[str, frozenset[int]]) -> None:
+    def _take(self, node: Function, given: Given, named: dict[str, frozenset[int]]) -> None:
         """Arguments and defaults."""
-        of = self.reader.of
+        of, code = self.reader.of, self.function.__code__
         places = code.co_varnames[: code.co_argcount]
         defaults = self.function.__defaults__ or ()
         last = places[len(places) - len(defaults) :]
         self.names |= {name: of(value) for name, value in zip(last, defaults, strict=True)}
         self.names |= {name: of(value) for name, value in (self.function.__kwdefaults__ or {}).items()}
         if given is None:  # the run gives copies of all but the parameters
-            at = {"parameters", "p"} & set(places)
-            self.names |= {name: of(ARGUMENT) for name in at}
+            self.names |= {name: of(ARGUMENT) for name in {"parameters", "p"} & set(places)}
         else:
             self.names |= dict(zip(places, given, strict=False))
             if code.co_flags & inspect.CO_VARARGS:
                 rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
-                self.names[rest] = self._container(given[len(places) :], self.node)
+                self.names[rest] = self._container(given[len(places) :], node)
         self.names |= named
 
     def _container(self, parts: Iterable[frozenset[int]], node: object) -> frozenset[int]:
@@ -296,12 +294,13 @@ class _Body:
             self.reader.literals[id(node)] = kept = Fresh(inside)
         return self.reader.of(kept)
 
-    def _read(self) -> None:
-        if isinstance(self.node, ast.Lambda):
-            self.result |= self.of(self.node.body)
-            return
-        for one in self.node.body:
+    def _read(self, node: Function) -> frozenset[int]:
+        """Read a body; what it is, if it is an expression."""
+        if isinstance(node, ast.Lambda):
+            return self.of(node.body)
+        for one in node.body:
             self.statement(one)
+        return NEW
 
     def found(self, kind: str, what: str, node: ast.stmt | ast.expr, key: object = None) -> None:
         if self.reporting:
@@ -313,60 +312,60 @@ class _Body:
 
     # ---------------------------------------------------------- statements
     def statement(self, node: ast.stmt) -> None:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            self._inner(node)
-            return
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                self.bind(target, self.of(node.value), node.value)
-            return
-        if isinstance(node, ast.AnnAssign) and node.value is not None:
-            self.bind(node.target, self.of(node.value), node.value)
-            return
-        if isinstance(node, ast.AugAssign):
-            self.augmented(node)
-            return
-        if isinstance(node, ast.Return):
-            self.result |= self.of(node.value) if node.value is not None else NEW
-            return
-        if isinstance(node, ast.For):
-            self.bind(node.target, self.reader.elements(self.of(node.iter)), None)
-            if isinstance(node.iter, ast.Call) and ast.unparse(node.iter.func) in ("range", "enumerate"):
-                self.small |= {one.id for one in ast.walk(node.target) if isinstance(one, ast.Name)}
-        elif isinstance(node, ast.Try | ast.TryStar) and node.handlers:
-            self.found("handler", "handles exceptions (try, except)", node)
-        elif isinstance(node, ast.With | ast.AsyncWith):
-            self._with(node)
-        elif isinstance(node, ast.Delete):
-            for target in node.targets:
-                if isinstance(target, ast.Attribute | ast.Subscript):
-                    self.stored(target)
-            return
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            self.imported(node)
-            return
-        elif isinstance(node, ast.Match):
-            subject = self.of(node.subject)
-            for one in ast.walk(node):
-                if isinstance(one, ast.MatchAs | ast.MatchStar) and one.name:
-                    self._name_is(one.name, subject | self.reader.elements(subject))
-                elif isinstance(one, ast.MatchMapping) and one.rest:
-                    self._name_is(one.rest, self.reader.elements(subject))
-        elif isinstance(node, ast.ClassDef):
-            self.found("unknown", f"defines the class {node.name}", node)
-            return
-        for _, value in ast.iter_fields(node):
-            self._below(value)
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self._inner(node)
+            case ast.Assign():
+                for target in node.targets:
+                    self.bind(target, self.of(node.value), node.value)
+            case ast.AnnAssign(value=ast.expr()):
+                self.bind(node.target, self.of(node.value), node.value)
+            case ast.AugAssign():
+                self.augmented(node)
+            case ast.Return():
+                self.result |= self.of(node.value)
+            case ast.Delete():
+                for target in node.targets:
+                    if isinstance(target, ast.Attribute | ast.Subscript):
+                        self.stored(target)
+            case ast.Import() | ast.ImportFrom():
+                self.imported(node)
+            case ast.ClassDef():
+                self.found("unknown", f"defines the class {node.name}", node)
+            case _:
+                self._begun(node)
+                for _, value in ast.iter_fields(node):
+                    self._below(value)
+
+    def _begun(self, node: ast.stmt) -> None:
+        """What a statement with others inside does itself."""
+        match node:
+            case ast.For():
+                self.bind(node.target, self.reader.elements(self.of(node.iter)), None)
+                if isinstance(node.iter, ast.Call) and ast.unparse(node.iter.func) in ("range", "enumerate"):
+                    self.small |= {one.id for one in ast.walk(node.target) if isinstance(one, ast.Name)}
+            case ast.Try() | ast.TryStar() if node.handlers:
+                self.found("handler", "handles exceptions (try, except)", node)
+            case ast.With() | ast.AsyncWith():
+                self._with(node)
+            case ast.Match():
+                subject = self.of(node.subject)
+                for one in ast.walk(node):
+                    if isinstance(one, ast.MatchAs | ast.MatchStar) and one.name:
+                        self._name_is(one.name, subject | self.reader.elements(subject))
+                    elif isinstance(one, ast.MatchMapping) and one.rest:
+                        self._name_is(one.rest, self.reader.elements(subject))
 
     def _below(self, value: object) -> None:
         for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, ast.stmt):
-                self.statement(one)
-            elif isinstance(one, ast.expr):
-                self.of(one)
-            elif isinstance(one, ast.ExceptHandler | ast.match_case):
-                for _, part in ast.iter_fields(one):
-                    self._below(part)
+            match one:
+                case ast.stmt():
+                    self.statement(one)
+                case ast.expr():
+                    self.of(one)
+                case ast.ExceptHandler() | ast.match_case():
+                    for _, part in ast.iter_fields(one):
+                        self._below(part)
 
     def _with(self, node: Any) -> None:
         for item in node.items:
@@ -383,33 +382,21 @@ class _Body:
 
     def _inner(self, node: Function) -> frozenset[int]:
         """A function defined in the body: its body shares the names of this one."""
-        key = id(node)
-        inner = self.reader.literals.get(key)
-        if inner is None:
-            self.reader.literals[key] = inner = Inner(node, self)
-        what = self.reader.of(inner)
+        what = self.reader.of(self.reader.literals.setdefault(id(node), Inner(node, self)))
         if not isinstance(node, ast.Lambda):
             self._name_is(node.name, what)
         arguments = node.args
         places = [*arguments.posonlyargs, *arguments.args]
         for one, default in zip(places[len(places) - len(arguments.defaults) :], arguments.defaults, strict=True):
             self._name_is(one.arg, self.of(default))
-        before = self.result
-        if isinstance(node, ast.Lambda):
-            self.of(node.body)
-        else:
-            for inside in node.body:
-                self.statement(inside)
-            self.result = before | self.result
+        self._read(node)
         return what
 
     def _hand(self, inner: Inner, arguments: list[frozenset[int]], named: dict[str, frozenset[int]]) -> frozenset[int]:
         """Arguments for a function defined in a body; what it may return is what that body may return."""
         body, node = inner.body, inner.node
-        places = [*node.args.posonlyargs, *node.args.args]
-        for one, what in zip(places, arguments, strict=False):
-            body._name_is(one.arg, what)
-        for name, what in named.items():
+        places = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
+        for name, what in (*zip(places, arguments, strict=False), *named.items()):
             body._name_is(name, what)
         if id(node) in body.handing:  # it calls itself
             return NEW
@@ -508,71 +495,69 @@ class _Body:
     def of(self, node: ast.expr | None) -> frozenset[int]:
         """What an expression may be, of the objects that outlive the call."""
         reader = self.reader
-        if isinstance(node, ast.Name | ast.Attribute):
-            what = (
-                self._named(node.id) if isinstance(node, ast.Name) else reader.attribute(self.of(node.value), node.attr)
-            )
-            reader.read |= what
-            return self._used(what, node)
-        if isinstance(node, ast.Subscript):
-            base = self.of(node.value)
-            self.of(node.slice)
-            self.operated(base, "__getitem__")
-            part = any(isinstance(one, ast.Slice) or (isinstance(one, ast.Constant) and one.value is Ellipsis)
-                       for one in ast.walk(node.slice))  # fmt: skip
-            if not part:  # an element of a vector is a number
-                base = frozenset(k for k in base if getattr(reader.objects[k], "ndim", 2) != 1)
-            return self._used(reader.elements(base), node)
-        if isinstance(node, ast.Tuple | ast.List | ast.Set):
-            return self._container([self.of(one) for one in node.elts], node)
-        if isinstance(node, ast.Dict):
-            for one in node.keys:
-                self.of(one)
-            return self._container([self.of(one) for one in node.values], node)
-        if isinstance(node, ast.Call):
-            return self.call(node)
-        if isinstance(node, ast.Lambda):
-            return self._inner(node)
-        if isinstance(node, ast.IfExp):
-            self.of(node.test)
-            return self.of(node.body) | self.of(node.orelse)
-        if isinstance(node, ast.BoolOp):
-            return NEW.union(*[self.of(one) for one in node.values])
-        if isinstance(node, ast.NamedExpr):
-            what = self.of(node.value)
-            self.bind(node.target, what, node.value)
-            return what
-        if isinstance(node, ast.Starred):
-            return self.of(node.value)
-        if isinstance(node, ast.BinOp):
-            self._integers(node.left, node.op, node.right, node)
-            name = OPERATORS.get(type(node.op).__name__, "add")
-            self.operated(self.of(node.left), f"__{name}__")
-            self.operated(self.of(node.right), f"__r{name}__")
-            return NEW
-        if isinstance(node, ast.Compare):
-            self.operated(self.of(node.left), "__eq__")
-            for one in node.comparators:
-                self.of(one)
-            return NEW
-        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
-            for loop in node.generators:
-                self.bind(loop.target, reader.elements(self.of(loop.iter)), None)
-                for condition in loop.ifs:
-                    self.of(condition)
-            parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-            return self._container([self.of(one) for one in parts], node)
-        if isinstance(node, ast.Yield | ast.YieldFrom | ast.Await):
-            if len(reader.results) <= 1:
-                self.found("generator", "is a generator", node)
-            return self.of(node.value) if node.value is not None else NEW
-        if node is not None:
-            for _, value in ast.iter_fields(node):
-                self._below(value)
+        match node:
+            case ast.Name():
+                return self._used(self._named(node.id), node)
+            case ast.Attribute():
+                return self._used(reader.attribute(self.of(node.value), node.attr), node)
+            case ast.Subscript():
+                base = self.of(node.value)
+                self.of(node.slice)
+                self.operated(base, "__getitem__")
+                part = any(isinstance(one, ast.Slice) or (isinstance(one, ast.Constant) and one.value is Ellipsis)
+                           for one in ast.walk(node.slice))  # fmt: skip
+                if not part:  # an element of a vector is a number
+                    base = frozenset(k for k in base if getattr(reader.objects[k], "ndim", 2) != 1)
+                return self._used(reader.elements(base), node, False)
+            case ast.Tuple() | ast.List() | ast.Set():
+                return self._container([self.of(one) for one in node.elts], node)
+            case ast.Dict():
+                for one in node.keys:
+                    self.of(one)
+                return self._container([self.of(one) for one in node.values], node)
+            case ast.Call():
+                return self.call(node)
+            case ast.Lambda():
+                return self._inner(node)
+            case ast.IfExp():
+                self.of(node.test)
+                return self.of(node.body) | self.of(node.orelse)
+            case ast.BoolOp():
+                return NEW.union(*[self.of(one) for one in node.values])
+            case ast.NamedExpr():
+                what = self.of(node.value)
+                self.bind(node.target, what, node.value)
+                return what
+            case ast.Starred():
+                return self.of(node.value)
+            case ast.BinOp():
+                self._integers(node.left, node.op, node.right, node)
+                name = OPERATORS.get(type(node.op).__name__, "add")
+                self.operated(self.of(node.left), f"__{name}__")
+                self.operated(self.of(node.right), f"__r{name}__")
+            case ast.Compare():
+                self.operated(self.of(node.left), "__eq__")
+                for one in node.comparators:
+                    self.of(one)
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                for loop in node.generators:
+                    self.bind(loop.target, reader.elements(self.of(loop.iter)), None)
+                    for condition in loop.ifs:
+                        self.of(condition)
+                parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+                return self._container([self.of(one) for one in parts], node)
+            case ast.Yield() | ast.YieldFrom() | ast.Await():
+                if len(reader.results) <= 1:
+                    self.found("generator", "is a generator", node)
+                return self.of(node.value)
+            case ast.expr():
+                for _, value in ast.iter_fields(node):
+                    self._below(value)
         return NEW
 
-    def _used(self, what: frozenset[int], node: ast.expr) -> frozenset[int]:
+    def _used(self, what: frozenset[int], node: ast.expr, read: bool = True) -> frozenset[int]:
         """What is used, and found out if it is an iterator, which moves on, or of numbers of few bits."""
+        self.reader.read |= what if read else NEW
         for one in self.reader.values(what):
             if isinstance(one, Iterator):
                 self.found("memory", f"uses the iterator {ast.unparse(node)}, which outlives the call", node)

@@ -131,28 +131,28 @@ class Names(Protocol):
 
 def whole(node: object, names: Names) -> str:
     """``small`` or ``wide`` for an expression that is a whole number in Python, empty for others."""
-    if isinstance(node, ast.Constant):
-        return "" if type(node.value) is not int else "small" if abs(node.value) < 2**31 else "wide"
-    if isinstance(node, ast.Name):
-        return "wide" if node.id in names.wide else "small" if node.id in names.small else ""
-    if isinstance(node, ast.Call):
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if name == "len":
-            return "small"
-        if name in ("abs", "min", "max") and node.args:
-            kinds = {whole(one, names) for one in node.args}
-            return "" if "" in kinds else "wide" if "wide" in kinds else "small"
-        of_numpy = ast.unparse(node.func).startswith(("np.", "numpy."))
-        return "wide" if name in WHOLE and not of_numpy and (name != "round" or len(node.args) == 1) else ""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return whole(node.operand, names)
-    if isinstance(node, ast.BinOp):
-        a, b = whole(node.left, names), whole(node.right, names)
-        if not a or not b or isinstance(node.op, ast.Div):
-            return ""
-        if isinstance(node.op, ast.Mod) and b == "small":
-            return "small"
-        return "wide" if "wide" in (a, b) else "small"
+    match node:
+        case ast.Constant():
+            return "" if type(node.value) is not int else "small" if abs(node.value) < 2**31 else "wide"
+        case ast.Name():
+            return "wide" if node.id in names.wide else "small" if node.id in names.small else ""
+        case ast.Call():
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name == "len":
+                return "small"
+            if name in ("abs", "min", "max") and node.args:
+                kinds = {whole(one, names) for one in node.args}
+                return "" if "" in kinds else "wide" if "wide" in kinds else "small"
+            of_numpy = ast.unparse(node.func).startswith(("np.", "numpy."))
+            return "wide" if name in WHOLE and not of_numpy and (name != "round" or len(node.args) == 1) else ""
+        case ast.UnaryOp(op=ast.USub()):
+            return whole(node.operand, names)
+        case ast.BinOp():
+            a, b = whole(node.left, names), whole(node.right, names)
+            if not a or not b or isinstance(node.op, ast.Div):
+                return ""
+            small = "wide" not in (a, b) or (isinstance(node.op, ast.Mod) and b == "small")
+            return "small" if small else "wide"
     return ""
 
 
