@@ -167,7 +167,7 @@ def kinds(one, folder):
 
 REFUSED = {
     ("Kepler splitting", "pinned"): "a centre", ("Kepler splitting", "two bodies"): "a centre",
-    ("Kepler splitting", "with wheels"): "a centre", ("reversible", "with wheels"): "does not carry",
+    ("Kepler splitting", "with wheels"): "a centre", ("reversible", "with wheels"): "about each other",
     ("Krysl", "with wheels"): "does not carry",
     ("Kepler splitting", "with a state"): "a centre", ("Kepler splitting", "many"): "a centre",
     ("Kepler splitting", "a chain"): "a centre", ("reversible", "a chain"): "about each other",
@@ -177,7 +177,6 @@ REFUSED = {
     ("Taylor", "pairs"): "a pass over neighbours", ("lanes", "pairs"): "a pass over neighbours",
     ("lanes of Taylor", "pairs"): "a pass over neighbours",
     ("reversible", "two bodies"): "about each other", ("Krysl", "with a state"): "does not carry",
-    ("reversible", "with a state"): "does not carry",
     ("Kepler splitting", "with a controller"): "a centre", ("Krysl", "with a controller"): "does not carry",
     ("backwards", "with a controller"): "cannot be undone", ("reversible", "with a controller"): "does not take",
 }  # fmt: skip

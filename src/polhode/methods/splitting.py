@@ -205,11 +205,6 @@ def tables(rule: Scheme, nodes: int = 1) -> tuple[Any, Any]:
     return np.concatenate(numbers), np.array([*counts, nodes, *kinds], dtype=np.int64)
 
 
-def _modified(numbers: np.ndarray, kinds: np.ndarray) -> bool:
-    """Whether some kick of these tables is modified by the commutator load."""
-    return any(numbers[WIDTH * s + 1] != 0.0 for s in range(sum(kinds[:3])) if kinds[COUNTS + s] in (KICK, LAST_KICK))
-
-
 NEEDS = {
     "any": "",
     "near": "",
@@ -283,6 +278,7 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
             rotating = gyrostat.rotate_free_compensated if compensation else gyrostat.rotate_free
         step, converter = functions_of(rotating, motion, compensation, reads, carried)
         numbers, kinds = tables_of(corrector)
+        kicks = (s for s in range(sum(kinds[:3])) if kinds[COUNTS + s] in (KICK, LAST_KICK))
 
         def mutual(reads: bool) -> CompiledMethod:
             return compiled(options, corrector, "jacobi", compensation, reads)
@@ -296,7 +292,7 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
             None if largest is None else lambda m, j: largest(m, j, **options) / longest, rotation.refuses,
             needs=stated(central_gravity=motion == "kepler", mutual_gravity=motion == "jacobi"),
             auxiliary_work=2 + nodes + reads, compensation=compensation,
-            compensates_rotation=turning is not None, modified=_modified(numbers, kinds),
+            compensates_rotation=turning is not None, modified=any(numbers[WIDTH * s + 1] for s in kicks),
             compensated=None if compensation else lambda: compiled(options, corrector, motion, True),
             reading=lambda wheels: compiled(options, corrector, motion, compensation, True, wheels),
             carries_wheels=carried,

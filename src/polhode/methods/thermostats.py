@@ -287,13 +287,10 @@ NOSE_HOOVER = {
 }
 
 _Kind = tuple[str, str, str, Any, Callable[[Mapping[str, str]], Bath], Mapping[str, Option], Callable[..., bool]]
-
-
-def _no_friction(friction: str = "", friction_rotation: str = "", **_: str) -> bool:
-    return friction == "0" and friction_rotation in ("", "0")
-
-
-_LANGEVIN = (ornstein_uhlenbeck, langevin_bath, LANGEVIN, _no_friction)
+_LANGEVIN = (
+    ornstein_uhlenbeck, langevin_bath, LANGEVIN,
+    lambda friction="", friction_rotation="", **_: friction == "0" and friction_rotation in ("", "0"),
+)  # fmt: skip
 
 KINDS: dict[str, _Kind] = {
     "baoab": ("BAOAB", "Langevin dynamics, bath between two halves of the free motion", "leimkuhler2013", *_LANGEVIN),

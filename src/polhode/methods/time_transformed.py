@@ -34,7 +34,8 @@ from typing import Any
 from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import add, axpy, cross, dot, exp_quaternion, scale, times
 from polhode.errors import InvalidInput, unknown_name
-from polhode.flows.kick import impulse
+from polhode.flows import gyrostat
+from polhode.flows.kick import kick_of
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, hole, inlined
@@ -72,20 +73,6 @@ def distance_rate(t, p):
     return change / total
 
 
-@inlined
-def displaced(s, p):
-    """Put into ``stage_state`` the state after uniform motion for a time s."""
-    for k in range(p.B):
-        i = p.blocks[2 * k]
-        a, b = L.BODY * i, L.CONSTANTS * i
-        if p.blocks[2 * k + 1] == L.ROTATION:
-            w = times(get3(p.bodies, b + L.INVERSE_INERTIA), get3(p.y, a + L.ANGULAR))
-            put4(p.stage_state, a + L.ATTITUDE, multiply(get4(p.y, a + L.ATTITUDE), exp_quaternion(scale(s, w))))
-        else:
-            shift = s * p.bodies[b + L.INVERSE_MASS]
-            put3(p.stage_state, a + L.POSITION, axpy(shift, get3(p.y, a + L.MOMENTUM), get3(p.y, a + L.POSITION)))
-
-
 def load_rate(t, p):
     """d/dt log R of the density ``loads``; the rate of the loads by a central difference along the motion.
 
@@ -103,12 +90,21 @@ def load_rate(t, p):
     if rate_of_change == 0.0:
         return 0.0
     s = NEARBY / rate_of_change
-    for k in range(L.BODY * p.N):
+    for k in range(L.BODY * p.N + p.S):
         p.stage_state[k] = p.y[k]
     size = L.LOAD * p.N + p.S
     for n in range(2):
         offset = -s if n == 0 else s
-        displaced(offset, p)
+        for k in range(p.B):  # uniform motion
+            i = p.blocks[2 * k]
+            a, b = L.BODY * i, L.CONSTANTS * i
+            if p.blocks[2 * k + 1] == L.ROTATION:
+                w = times(get3(p.bodies, b + L.INVERSE_INERTIA), get3(p.y, a + L.ANGULAR))
+                turn = exp_quaternion(scale(offset, w))
+                put4(p.stage_state, a + L.ATTITUDE, multiply(get4(p.y, a + L.ATTITUDE), turn))
+            else:
+                shift = offset * p.bodies[b + L.INVERSE_MASS]
+                put3(p.stage_state, a + L.POSITION, axpy(shift, get3(p.y, a + L.MOMENTUM), get3(p.y, a + L.POSITION)))
         for k in range(size * n):
             p.work[size + k] = p.work[k]
         p.loads(L.ALL, t + offset, p.N, p.stage_state, p.bodies, p.parameters, p.work)
@@ -192,31 +188,33 @@ def reversible(find: Callable[..., MethodSpec], text: str, **options: str) -> Me
             f"method {inner.label!r} is not time-symmetric, so that reversible steps would keep nothing; take one that "
             "is, such as 'v2', 's6_10', 'kl8', 'imid' or 'mkrk:gauss2'"
         )
-    extra = 2 if step_density == "loads" else 0
 
-    def prepare(**chosen: str) -> CompiledMethod:
-        base = row.prepare(**chosen)
+    def wrapped(base: CompiledMethod) -> CompiledMethod:
+        read = base.reading
         return replace(
             base, step=controlled(base.step, step_density), step_density=step_density, estimate=0, dense=None,
-            converter=None, compensated=None, reading=None,
+            converter=None, compensated=None, reading=read and (lambda wheels: wrapped(read(wheels))),
             work=lambda bodies, blocks: max(base.work(bodies, blocks), 2 * L.LOAD * bodies),
             auxiliary_work=None if base.auxiliary_work is None else max(2, base.auxiliary_work),
         )  # fmt: skip
 
     def promised(**chosen: str) -> Promises:
         base = row.promises(**chosen)
-        return replace(base, symplectic=False, evaluations=base.evaluations + extra, generalised=())
+        return replace(
+            base, symplectic=False, evaluations=base.evaluations + 2 * (step_density == "loads"), generalised=()
+        )
 
     name = ":".join(["reversible", *["distance"] * (step_density == "distance"), row.name])
     description = f"{row.description}; reversible steps that follow the {step_density}"
-    return MethodSpec(
-        Method(name, "time_transformed", description, "hairer2005", prepare, promised, row.options, row.range),
-        inner.options,
-    )
+    return MethodSpec(Method(
+        name, "time_transformed", description, "hairer2005", lambda **chosen: wrapped(row.prepare(**chosen)), promised,
+        row.options, row.range,
+    ), inner.options)  # fmt: skip
 
 
 # ------------------------------------------------------------------ logarithmic Hamiltonian
 free = hole("free(i, h, p) -> status", "The free rotation of body i.")
+push = hole("push(t, h, g, s, rules, p) -> status", "The kick.")
 
 
 @inlined
@@ -254,7 +252,7 @@ def transformed_stages(_, s, p):
         else:
             total, before = weight(p)
             span /= unit * total
-            status = impulse(t, span, 0.0, p.int_coefficients[NODES], WIDTH * p.int_coefficients[0], p)
+            status = push(t, span, 0.0, p.int_coefficients[NODES], WIDTH * p.int_coefficients[0], p)
             if status != L.OK:
                 return status
             total, after = weight(p)
@@ -267,9 +265,10 @@ def transformed_stages(_, s, p):
 
 
 @cache
-def transformed(rotate_free: Callable[..., Any]) -> Callable[..., Any]:
-    """The step in transformed time with a free rotation bound in."""
-    return bind(transformed_stages, free=rotate_free)
+def transformed(rotate_free: Callable[..., Any], reads: bool, wheels: bool) -> Callable[..., Any]:
+    """The step in transformed time with a free rotation bound in; the rest as for ``splitting.functions_of``."""
+    kick = kick_of(L.ALL | L.WITHOUT_COUPLING if wheels else L.ALL, False, reads)
+    return bind(transformed_stages, free=gyrostat.rotate_free if wheels else rotate_free, push=kick)
 
 
 def flow_first(rule: Scheme) -> Scheme:
@@ -299,15 +298,22 @@ def logarithmic(_: Callable[..., MethodSpec], text: str, **options: str) -> Meth
     coefficients, int_coefficients = tables(flow_first(rule), nodes)
 
     def prepare(**chosen: str) -> CompiledMethod:
-        step = transformed(rotation.build(**chosen))
-        return CompiledMethod(
-            step, lambda bodies, blocks: (2 + nodes) * L.LOAD * bodies, coefficients, int_coefficients,
-            step_density="distance", auxiliary_work=2 + nodes,
-        )  # fmt: skip
+        rotate_free = rotation.build(**chosen)
+
+        def wrapped(base: CompiledMethod, reads: bool = False) -> CompiledMethod:
+            read, step = base.reading, transformed(rotate_free, reads, base.carries_wheels)
+            return replace(
+                base, step=step, coefficients=coefficients, int_coefficients=int_coefficients, converter=None,
+                largest=None, compensated=None, step_density="distance",
+                reading=read and (lambda wheels: wrapped(read(wheels), True)),
+            )  # fmt: skip
+
+        return wrapped(plain.prepare(**chosen))
 
     def promised(**chosen: str) -> Promises:
-        base = plain.promises(**chosen)
-        return replace(base, symplectic=False, generalised=(), requires="", evaluations=stages_of(rule))
+        return replace(
+            plain.promises(**chosen), symplectic=False, generalised=(), requires="", evaluations=stages_of(rule)
+        )
 
     row = Method(
         f"logarithmic:{plain.name}", "time_transformed", f"logarithmic Hamiltonian, {plain.description}",
