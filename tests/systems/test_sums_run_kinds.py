@@ -74,7 +74,7 @@ SUMS = {
     "with a state": lambda: case(
         ph.system(ph.body("a", 2.0), ph.loads.of(warming, power=1.0).states(heat=0.5), ph.loads.of(push),
                   ph.loads.of(drag, rate=0.1)),
-        {"velocity": (0.0, 1.0, 0.0)}, 1e-2, "drag.rate", warming, push, drag,
+        {"position": (1.0, 0.0, 0.0), "velocity": (0.0, 1.0, 0.0)}, 1e-2, "drag.rate", warming, push, drag,
     ),
     "with a controller": lambda: case(
         ph.system(ph.body("a", 2.0, (1, 2, 2.5)), ph.body("b", 1.0), ph.loads.of(engine).on("b"),

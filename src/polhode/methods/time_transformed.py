@@ -100,8 +100,8 @@ def load_rate(t, p):
             a, b = L.BODY * i, L.CONSTANTS * i
             if p.blocks[2 * k + 1] == L.ROTATION:
                 w = times(get3(p.bodies, b + L.INVERSE_INERTIA), get3(p.y, a + L.ANGULAR))
-                turn = exp_quaternion(scale(offset, w))
-                put4(p.stage_state, a + L.ATTITUDE, multiply(get4(p.y, a + L.ATTITUDE), turn))
+                rotation = exp_quaternion(scale(offset, w))
+                put4(p.stage_state, a + L.ATTITUDE, multiply(get4(p.y, a + L.ATTITUDE), rotation))
             else:
                 shift = offset * p.bodies[b + L.INVERSE_MASS]
                 put3(p.stage_state, a + L.POSITION, axpy(shift, get3(p.y, a + L.MOMENTUM), get3(p.y, a + L.POSITION)))
