@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import importlib
 import json
 import os
 import re
@@ -33,6 +35,26 @@ def pytest_collection_modifyitems(config, items):
     left = {*long}
     items[:] = [item for item in items if item not in left]
     config.hook.pytest_deselected(items=long)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Of files none of whose tests is quick, not even the names are asked for by ``-m quick``."""
+    if config.getoption("markexpr") == "quick" and collection_path.name.startswith("test_"):
+        return True if "mark.quick" not in collection_path.read_text(encoding="utf-8") else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    """Each worker begins with other files than the rest: what one has translated, which takes ten seconds for all of
+    them, the others find."""
+    config, folder = session.config, Path(__file__).parent
+    here = getattr(config, "workerinput", None)
+    if here is None or [Path(one).resolve() for one in config.args] != [folder] or config.getoption("markexpr"):
+        return
+    for file in sorted(folder.rglob("test_*.py"))[int(here["workerid"].removeprefix("gw")) :: here["workercount"]]:
+        sys.path[:0] = {str(file.parent)} - {*sys.path}
+        with contextlib.suppress(Exception, pytest.skip.Exception):  # told when its tests are asked for
+            importlib.import_module(file.stem)
 
 
 def pytest_sessionstart(session):
