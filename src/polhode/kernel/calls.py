@@ -26,6 +26,7 @@ from polhode.kernel.values import (
     FLOAT,
     INT,
     NOTHING,
+    TESTS,
     Arithmetic,
     Known,
     Row,
@@ -362,11 +363,8 @@ class Calls(Arithmetic):
             return Scalar(FLOAT, self.extern("hypot", *numbers, pure=False))
         if it is math.pow and len(x) == 2:
             return Scalar(FLOAT, self.intrinsic("llvm.pow.f64", *numbers))
-        if it in (math.isnan, np.isnan):
-            return Scalar(BOOL, builder.fcmp_unordered("uno", numbers[0], numbers[0]))
-        if it in (math.isfinite, np.isfinite):
-            zero = builder.fsub(numbers[0], numbers[0])
-            return Scalar(BOOL, builder.fcmp_ordered("ord", zero, zero))
+        if it in TESTS:
+            return self.tested(it, numbers[0])
         raise Unsupported(f"a call of {it.__name__}")
 
     def where(self, condition: Value, a: Value, b: Value) -> Value:

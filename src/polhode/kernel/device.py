@@ -300,8 +300,7 @@ class Writer(translate.Writer):
         small = b.icmp_signed("==", exponent_of(bits), zero)
         bits = b.select(small, b.bitcast(b.fmul(x, Constant(F, 2.0**54)), I), bits)
         plain = b.and_(
-            b.fcmp_ordered("!=", x, Constant(F, 0.0)),
-            b.icmp_signed("!=", exponent_of(bits), Constant(I, 0x7FF)),
+            b.fcmp_ordered("!=", x, Constant(F, 0.0)), b.icmp_signed("!=", exponent_of(bits), Constant(I, 0x7FF))
         )
         half = b.or_(b.and_(bits, Constant(I, -(0x7FF << 52) - 1)), Constant(I, 1022 << 52))
         lost = b.select(small, Constant(I, 1022 + 54), Constant(I, 1022))

@@ -44,6 +44,7 @@ from polhode.kernel.values import (
     Tup,
     Value,
     Wholes,
+    Wide,
     leaves_of,
     plain_kind,
     settled,
@@ -121,11 +122,8 @@ def known_class(kind: type[Any], known: tuple[tuple[str, Any], ...]) -> type[Any
     return type(kind.__name__, (kind,), {"__slots__": (), "known_fields": dict(known)})
 
 
-class Mask(types.Type):  # type: ignore[misc]
+class Mask(Wide):
     """The type of the lanes for which a function is called."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__(name=f"Mask({width})")
 
 
 class LaneUnit(Unit):
@@ -318,11 +316,6 @@ class LaneWriter(LaneMemory):
             return self.call(other, x, {})
         return super().of_lanes(it, x)
 
-    def parts_of_rows(self, x: list[Value]) -> list[list[Value]]:
-        """The numbers of small arrays; any other value once for each."""
-        length = max(len(a.parts) for a in x if isinstance(a, Row))
-        return [list(a.parts) if isinstance(a, Row) else [a] * length for a in x]
-
     def simd_function(self, it: Callable[..., Any], x: list[Value]) -> Value:
         """Functions of ``kernel.simd``: four numbers at once are a small array of four, each over lanes."""
         if it is simd.four:
@@ -332,8 +325,7 @@ class LaneWriter(LaneMemory):
         if it is simd.sum4:
             return self.sum_of_four(x[0])
         if it is simd.fused and any(isinstance(a, Row) for a in x):
-            parts = zip(*self.parts_of_rows(x), strict=True)
-            return Row([self.binary("Add", self.binary("Mult", a, b), c) for a, b, c in parts])
+            return Row([self.binary("Add", self.binary("Mult", a, b), c) for a, b, c in self.parts_of_rows(x)])
         if it is simd.roots:
             found = [self.function_of_numbers(math.sqrt, [a]) for a in (x[0].parts if isinstance(x[0], Row) else x)]
             return Row(found) if isinstance(x[0], Row) else found[0]
@@ -355,9 +347,7 @@ class LaneWriter(LaneMemory):
 
     def call_function(self, function: FunctionType, options: Options, given: list[Value]) -> Value:
         if any(isinstance(a, Row) for a in given):  # four numbers at once: one after the other needs fewer registers
-            found = [
-                self.call_function(function, options, list(x)) for x in zip(*self.parts_of_rows(given), strict=True)
-            ]
+            found = [self.call_function(function, options, list(x)) for x in self.parts_of_rows(given)]
             if not all(isinstance(one, Scalar) for one in found):
                 raise Unsupported("a function of arrays that returns no number")
             return Row(found)
@@ -611,15 +601,6 @@ def _replaced(writer: LaneWriter, functions: Known) -> Value:
     return NOTHING
 
 
-def _as_lanes(writer: LaneWriter, pointer: Scalar) -> Value:
-    kind = ir.VectorType(F, writer.width).as_pointer()
-    return Scalar(types.CPointer(Lanes(writer.width)), writer.builder.bitcast(pointer.v, kind))
-
-
-def _shifted(writer: LaneWriter, pointer: Scalar, k: Value) -> Value:
-    return Scalar(pointer.kind, writer.builder.gep(pointer.v, [writer.index(k)]))
-
-
 def _local_numbers(writer: LaneWriter, count: Known) -> Value:
     kind = ir.ArrayType(F, count.it)
     with writer.builder.goto_block(writer.entry):
@@ -629,11 +610,6 @@ def _local_numbers(writer: LaneWriter, count: Known) -> Value:
     return Scalar(types.CPointer(FLOAT), writer.builder.gep(slot, [zero, zero]))
 
 
-def _lane_numbers(writer: LaneWriter) -> Value:
-    kind = ir.VectorType(I, writer.width)
-    return Scalar(Wholes(writer.width), Constant(kind, list(range(writer.width))))
-
-
 def _some_lane(writer: LaneWriter, condition: Value) -> Value:
     bits = writer.truth(condition)
     if isinstance(bits, bool):
@@ -641,16 +617,16 @@ def _some_lane(writer: LaneWriter, condition: Value) -> Value:
     return Scalar(BOOL, writer.any(bits) if isinstance(bits.type, ir.VectorType) else bits)
 
 
-def _with_known(writer: LaneWriter, together: Any, known: Known) -> Value:
-    return Tup(together.parts, known_class(together.cls, known.it))
-
-
-def _shared_info(writer: LaneWriter, pointer: Value, own: Value, known: Known) -> Value:
-    return Tup([pointer, own], info_class(tuple(map(tuple, known.it))))
-
-
 SPECIAL: dict[object, Callable[..., Value]] = {
-    replaced: _replaced, as_lanes: _as_lanes, shifted: _shifted, lane_numbers: _lane_numbers,
-    local_numbers: _local_numbers, some_lane: _some_lane,
-    shared_info: _shared_info, with_known: _with_known,
+    replaced: _replaced, local_numbers: _local_numbers, some_lane: _some_lane,
+    as_lanes: lambda writer, pointer: Scalar(
+        types.CPointer(Lanes(writer.width)),
+        writer.builder.bitcast(pointer.v, ir.VectorType(F, writer.width).as_pointer()),
+    ),
+    shifted: lambda writer, pointer, k: Scalar(pointer.kind, writer.builder.gep(pointer.v, [writer.index(k)])),
+    lane_numbers: lambda writer: Scalar(
+        Wholes(writer.width), Constant(ir.VectorType(I, writer.width), list(range(writer.width)))
+    ),
+    with_known: lambda writer, together, known: Tup(together.parts, known_class(together.cls, known.it)),
+    shared_info: lambda writer, pointer, own, known: Tup([pointer, own], info_class(tuple(map(tuple, known.it)))),
 }  # fmt: skip

@@ -97,14 +97,8 @@ class Active(types.Type):  # type: ignore[misc]
         super().__init__(name=f"Active{self.chunks}")
 
 
-class Counter(types.Type):  # type: ignore[misc]
-    """The type of flags and counters in memory."""
-
-    def __init__(self) -> None:
-        super().__init__(name="Counter")
-
-
-COUNTER = Counter()
+COUNTER = types.Opaque("Counter")
+"""The type of flags and counters in memory."""
 
 
 def is_active(value: object) -> bool:
@@ -306,8 +300,9 @@ class TangentWriter(Writer):
         rule = SLOPES.get(it) or SLOPES.get(EXTERNS.get(it) or INTRINSICS.get(it))
         if rule is None:
             raise Unsupported(f"the derivative of {getattr(it, '__name__', it)}")
-        factors = rule(self, found, *plain_numbers)
-        terms = [(self.cast(f, FLOAT), self.parts(a)[1]) for f, a in zip(factors, x, strict=True) if is_active(a)]
+        made = rule(_Calculator(self), found, *plain_numbers)
+        factors = zip(made if isinstance(made, tuple) else (made,), x, strict=True)
+        terms = [(self.cast(f, FLOAT), self.parts(a)[1]) for f, a in factors if is_active(a)]
         return self.joined_parts(self.cast(found, FLOAT), self.combined(*terms))
 
     def size(self, x: Value) -> Value:
@@ -324,14 +319,6 @@ class TangentWriter(Writer):
         if isinstance(found, Row) and is_active(found):
             return Row([Scalar(self.unit.kind, self.cast(part, self.unit.kind)) for part in found.parts])
         return found
-
-    def where(self, condition: Value, a: Value, b: Value) -> Value:
-        test = self.truth(condition)
-        if isinstance(test, bool):
-            return a if test else b
-        if not (is_active(a) or is_active(b)):
-            return super().where(condition, a, b)
-        return self.chosen(test, self.number(a), self.number(b))
 
     # -------------------------------------------------------------- calls
     def call(self, it: Callable[..., Any], arguments: list[Value], named: dict[str, Value]) -> Value:
@@ -356,9 +343,7 @@ class TangentWriter(Writer):
 
     def each_part(self, make: Callable[..., Value], *x: Value) -> Row:
         """A function of numbers, of one number of small arrays after the other."""
-        length = max(len(a.parts) for a in x if isinstance(a, Row))
-        parts = zip(*(a.parts if isinstance(a, Row) else [a] * length for a in x), strict=True)
-        return self.alike([make(*one) for one in parts])
+        return self.alike([make(*one) for one in self.parts_of_rows(x)])
 
     def alike(self, numbers: list[Value]) -> Row:
         """A small array of numbers of one type."""
@@ -469,16 +454,6 @@ class TangentWriter(Writer):
 
 
 # ------------------------------------------------------------------ derivatives of functions
-def _of(make: Callable[..., Any]) -> Callable[..., Any]:
-    """A rule from a function of a small calculator, the value and the arguments: factors of their derivatives."""
-
-    def rule(writer: TangentWriter, found: Value, *x: Value) -> list[Value]:
-        factors = make(_Calculator(writer), found, *x)
-        return list(factors) if isinstance(factors, tuple) else [factors]
-
-    return rule
-
-
 class _Calculator:
     """Arithmetic on plain numbers of a writer."""
 
@@ -499,46 +474,43 @@ class _Calculator:
 
 
 SLOPES: dict[Any, Any] = {
-    "sqrt": _of(lambda c, v, x: c.unless_zero(v, c("/", 0.5, v))),
-    "sin": _of(lambda c, v, x: c.f(math.cos, x)),
-    "cos": _of(lambda c, v, x: c.w.negative(c.f(math.sin, x))),
-    "tan": _of(lambda c, v, x: c("+", 1.0, c("*", v, v))),
-    "asin": _of(lambda c, v, x: c("/", 1.0, c.f(math.sqrt, c("*", c("-", 1.0, x), c("+", 1.0, x))))),
-    "acos": _of(lambda c, v, x: c("/", -1.0, c.f(math.sqrt, c("*", c("-", 1.0, x), c("+", 1.0, x))))),
-    "atan": _of(lambda c, v, x: c("/", 1.0, c("+", 1.0, c("*", x, x)))),
-    "sinh": _of(lambda c, v, x: c.f(math.cosh, x)),
-    "cosh": _of(lambda c, v, x: c.f(math.sinh, x)),
-    "tanh": _of(lambda c, v, x: c("-", 1.0, c("*", v, v))),
-    "asinh": _of(lambda c, v, x: c("/", 1.0, c.f(math.sqrt, c("+", 1.0, c("*", x, x))))),
-    "acosh": _of(lambda c, v, x: c("/", 1.0, c.f(math.sqrt, c("*", c("-", x, 1.0), c("+", x, 1.0))))),
-    "atanh": _of(lambda c, v, x: c("/", 1.0, c("*", c("-", 1.0, x), c("+", 1.0, x)))),
-    "exp": _of(lambda c, v, x: v),
-    "expm1": _of(lambda c, v, x: c("+", v, 1.0)),
-    "log": _of(lambda c, v, x: c("/", 1.0, x)),
-    "log1p": _of(lambda c, v, x: c("/", 1.0, c("+", 1.0, x))),
-    "log2": _of(lambda c, v, x: c("/", 1.0 / math.log(2.0), x)),
-    "log10": _of(lambda c, v, x: c("/", 1.0 / math.log(10.0), x)),
-    "erf": _of(lambda c, v, x: c("*", 2.0 / math.sqrt(math.pi), c.f(math.exp, c.w.negative(c("*", x, x))))),
-    "erfc": _of(lambda c, v, x: c("*", -2.0 / math.sqrt(math.pi), c.f(math.exp, c.w.negative(c("*", x, x))))),
-    "fabs": _of(lambda c, v, x: c.unless_zero(x, c.f(math.copysign, Known(1.0), x))),
-    "floor": _of(lambda c, v, x: Known(0.0)),
-    "ceil": _of(lambda c, v, x: Known(0.0)),
-    "atan2": _of(
-        lambda c, v, y, x: (lambda s: (c("/", x, s), c.w.negative(c("/", y, s))))(c("+", c("*", x, x), c("*", y, y)))
+    "sqrt": lambda c, v, x: c.unless_zero(v, c("/", 0.5, v)),
+    "sin": lambda c, v, x: c.f(math.cos, x),
+    "cos": lambda c, v, x: c.w.negative(c.f(math.sin, x)),
+    "tan": lambda c, v, x: c("+", 1.0, c("*", v, v)),
+    "asin": lambda c, v, x: c("/", 1.0, c.f(math.sqrt, c("*", c("-", 1.0, x), c("+", 1.0, x)))),
+    "acos": lambda c, v, x: c("/", -1.0, c.f(math.sqrt, c("*", c("-", 1.0, x), c("+", 1.0, x)))),
+    "atan": lambda c, v, x: c("/", 1.0, c("+", 1.0, c("*", x, x))),
+    "sinh": lambda c, v, x: c.f(math.cosh, x),
+    "cosh": lambda c, v, x: c.f(math.sinh, x),
+    "tanh": lambda c, v, x: c("-", 1.0, c("*", v, v)),
+    "asinh": lambda c, v, x: c("/", 1.0, c.f(math.sqrt, c("+", 1.0, c("*", x, x)))),
+    "acosh": lambda c, v, x: c("/", 1.0, c.f(math.sqrt, c("*", c("-", x, 1.0), c("+", x, 1.0)))),
+    "atanh": lambda c, v, x: c("/", 1.0, c("*", c("-", 1.0, x), c("+", 1.0, x))),
+    "exp": lambda c, v, x: v,
+    "expm1": lambda c, v, x: c("+", v, 1.0),
+    "log": lambda c, v, x: c("/", 1.0, x),
+    "log1p": lambda c, v, x: c("/", 1.0, c("+", 1.0, x)),
+    "log2": lambda c, v, x: c("/", 1.0 / math.log(2.0), x),
+    "log10": lambda c, v, x: c("/", 1.0 / math.log(10.0), x),
+    "erf": lambda c, v, x: c("*", 2.0 / math.sqrt(math.pi), c.f(math.exp, c.w.negative(c("*", x, x)))),
+    "erfc": lambda c, v, x: c("*", -2.0 / math.sqrt(math.pi), c.f(math.exp, c.w.negative(c("*", x, x)))),
+    "fabs": lambda c, v, x: c.unless_zero(x, c.f(math.copysign, Known(1.0), x)),
+    "floor": lambda c, v, x: Known(0.0),
+    "ceil": lambda c, v, x: Known(0.0),
+    "atan2": lambda c, v, y, x: (
+        (lambda s: (c("/", x, s), c.w.negative(c("/", y, s))))(c("+", c("*", x, x), c("*", y, y)))
     ),
-    math.hypot: _of(lambda c, v, x, y: (c.unless_zero(v, c("/", x, v)), c.unless_zero(v, c("/", y, v)))),
-    math.copysign: _of(
-        lambda c, v, x, y: (
-            c.unless_zero(x, c("*", c.f(math.copysign, Known(1.0), x), c.f(math.copysign, Known(1.0), y))), Known(0.0)
-        )
+    math.hypot: lambda c, v, x, y: (c.unless_zero(v, c("/", x, v)), c.unless_zero(v, c("/", y, v))),
+    math.copysign: lambda c, v, x, y: (
+        c.unless_zero(x, c("*", c.f(math.copysign, Known(1.0), x), c.f(math.copysign, Known(1.0), y))), Known(0.0)
     ),
-    math.pow: _of(
-        lambda c, v, x, y: (
-            c("*", y, c.f(math.pow, x, c("-", y, 1.0))), c.unless_zero(x, c("*", v, c.f(math.log, x))),
-        )
+    math.pow: lambda c, v, x, y: (
+        c("*", y, c.f(math.pow, x, c("-", y, 1.0))), c.unless_zero(x, c("*", v, c.f(math.log, x)))
     ),
 }  # fmt: skip
-"""Derivatives of functions by their names in the C library, or by themselves: factors of those of the arguments."""
+"""Derivatives of functions by their names in the C library, or by themselves: factors of those of the arguments, by a
+calculator from the value and the arguments."""
 SLOPES |= {np.hypot: SLOPES[math.hypot], np.copysign: SLOPES[math.copysign]}
 SLOPES |= {function: SLOPES["fabs"] for function in (abs, np.abs, math.fabs, np.fabs)}
 
@@ -556,17 +528,9 @@ def _shifted(writer: TangentWriter, pointer: Scalar, k: Value) -> Value:
     return _active(writer, Scalar(None, slot.number), Scalar(None, slot.derivatives))
 
 
-def _counters(writer: TangentWriter, numbers: Scalar) -> Value:
-    return Scalar(types.CPointer(COUNTER), numbers.v)
-
-
 def _derivative_rules(writer: TangentWriter, pairs: Known, apart: Known) -> Value:
     writer.unit.rules, writer.unit.apart = dict(pairs.it), frozenset(apart.it)
     return NOTHING
-
-
-def _plain(writer: TangentWriter, x: Value) -> Value:
-    return writer.primal(x)
 
 
 def _with_derivatives(writer: TangentWriter, x: Value, *terms: Value) -> Value:
@@ -579,6 +543,7 @@ def _with_derivatives(writer: TangentWriter, x: Value, *terms: Value) -> Value:
 
 
 SPECIAL: dict[object, Callable[..., Value]] = {
-    active: _active, counters: _counters, shifted: _shifted, derivative_rules: _derivative_rules, plain: _plain,
-    with_derivatives: _with_derivatives, lane_numbers: lambda writer: Known(0),
+    active: _active, shifted: _shifted, derivative_rules: _derivative_rules, with_derivatives: _with_derivatives,
+    counters: lambda writer, numbers: Scalar(types.CPointer(COUNTER), numbers.v),
+    plain: lambda writer, x: writer.primal(x), lane_numbers: lambda writer: Known(0),
 }  # fmt: skip

@@ -72,7 +72,7 @@ class Row:
         self.parts: tuple[Any, ...] = tuple(parts)
 
 
-class _Wide(types.Type):  # type: ignore[misc]
+class Wide(types.Type):  # type: ignore[misc]
     """The type of something in each of so many lanes."""
 
     def __init__(self, width: int) -> None:
@@ -80,11 +80,11 @@ class _Wide(types.Type):  # type: ignore[misc]
         super().__init__(name=f"{type(self).__name__}({width})")
 
 
-class Truths(_Wide):
+class Truths(Wide):
     """The type of a comparison of lanes: a bit for each."""
 
 
-class Wholes(_Wide):
+class Wholes(Wide):
     """The type of an integer in each lane."""
 
 
@@ -101,6 +101,7 @@ Shape = int | tuple[Any, ...]
 """What is known before of values that may be stored in the same place; types, which exist once, are their addresses."""
 Value = Known | Scalar | Tup | View | Row
 NOTHING = Known(None)
+TESTS = (math.isnan, np.isnan, math.isfinite, np.isfinite)
 
 
 def is_number(value: object) -> bool:
@@ -353,6 +354,11 @@ class Arithmetic:
             raise Unsupported("an operator on arrays")
         return Row([self.binary(name, p, q) for p, q in zip(a, b, strict=True)])
 
+    def parts_of_rows(self, x: Sequence[Value]) -> Iterator[tuple[Value, ...]]:
+        """The numbers of small arrays, with any other value once for each."""
+        length = max(len(a.parts) for a in x if isinstance(a, Row))
+        return zip(*(a.parts if isinstance(a, Row) else [a] * length for a in x), strict=True)
+
     def power(self, a: Scalar, b: Scalar, exponent: object) -> Value:
         """a to the power b; with a constant whole exponent by multiplications."""
         if isinstance(exponent, int) and not isinstance(exponent, bool) and abs(exponent) < 0x10000:
@@ -398,8 +404,7 @@ class Arithmetic:
         if not (isinstance(b, Constant) and b.constant > 0):
             unsafe = builder.icmp_signed("==", b, zero)
             overflow = builder.and_(
-                builder.icmp_signed("==", a, Constant(I, -(1 << 63))),
-                builder.icmp_signed("==", b, Constant(I, -1)),
+                builder.icmp_signed("==", a, Constant(I, -(1 << 63))), builder.icmp_signed("==", b, Constant(I, -1))
             )
             unsafe = builder.or_(unsafe, overflow)
             found = self.whole_division_by(a, builder.select(unsafe, one, b), remainder)
@@ -541,14 +546,18 @@ class Arithmetic:
         numbers = [self.cast(a, wide) for a in x]
         if it in TO_INTEGER:
             return Scalar(wholes, self.cast(Scalar(wide, each(builder, TO_INTEGER[it], *numbers)), wholes))
-        if it in (math.isnan, np.isnan):
-            return self.as_truth(builder.fcmp_unordered("uno", numbers[0], numbers[0]))
-        if it in (math.isfinite, np.isfinite):
-            zero = builder.fsub(numbers[0], numbers[0])
-            return self.as_truth(builder.fcmp_ordered("ord", zero, zero))
+        if it in TESTS:
+            return self.tested(it, numbers[0])
         if it in WIDE and len(x) == WIDE[it][1]:
             return Scalar(wide, each(builder, WIDE[it][0], *numbers))
         return self.each_lane(lambda *lane: self.function_of_numbers(it, list(lane)), *x)
+
+    def tested(self, it: Callable[..., Any], x: ir.Value) -> Value:
+        """Whether a number, or each of some lanes, is one of TESTS."""
+        if it in (math.isnan, np.isnan):
+            return self.as_truth(self.builder.fcmp_unordered("uno", x, x))
+        zero = self.builder.fsub(x, x)
+        return self.as_truth(self.builder.fcmp_ordered("ord", zero, zero))
 
     def function_of_numbers(self, it: Callable[..., Any], x: list[Value]) -> Value:
         """A function of plain numbers."""

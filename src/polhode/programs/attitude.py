@@ -30,6 +30,12 @@ def vector(g: Graph, name: str, size: int, first: int = 0) -> Traced:
     return array_of([Tracer(g, g.input(f"{name}{first + k}")) for k in range(size)])
 
 
+def inputs(g: Graph, name: str, first: int, shape: tuple[int, ...]) -> Any:
+    """The inputs from a number on, as a number or an array of this shape."""
+    found = vector(g, name, int(np.prod(shape)), first)
+    return found.reshape(shape) if shape else found[0]
+
+
 def attitude(g: Graph, name: str, frame: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0), body: int = 0) -> Attitude:
     """The attitude of a body as a function of the user sees it."""
     q = vector(g, name, 4, 4 * body).view(Attitude)
@@ -53,21 +59,6 @@ def matrix_of(q: object) -> Traced:
     if isinstance(q, Attitude) and q.matrix is not None and q.shape == (4,):
         return q.matrix
     return _formula(q)
-
-
-def rotate(q: object, v: object) -> Traced:
-    """R(q) v."""
-    return matrix_of(q) @ array_of(v)
-
-
-def rotate_inverse(q: Attitude, v: object) -> Traced:
-    """R(q)^T v."""
-    return matrix_of(q).T @ array_of(v)
-
-
-def to_matrix(q: object) -> Any:
-    """R(q), 9 numbers in row order."""
-    return tuple(matrix_of(q).ravel())
 
 
 def multiply(a: Attitude, b: Any) -> Any:
@@ -94,12 +85,14 @@ def normalize(q: object) -> Any:
     return q if isinstance(q, Attitude) and q.matrix is not None else array_of(q) / np.linalg.norm(array_of(q))
 
 
-_TUPLES, _PUBLIC = "polhode.algebra.quaternion", "polhode.algebra.rotation.quaternions"
-STAND_INS = {
-    (_TUPLES, "rotate"): rotate, (_TUPLES, "rotate_inverse"): rotate_inverse, (_TUPLES, "to_matrix"): to_matrix,
-    (_TUPLES, "multiply"): multiply, (_TUPLES, "conjugate"): conjugate, (_TUPLES, "normalize"): normalize,
-    (_PUBLIC, "rotate"): rotate, (_PUBLIC, "rotate_inverse"): rotate_inverse,
-    (_PUBLIC, "matrix_from_quaternion"): matrix_of, (_PUBLIC, "multiply"): multiply,
-    (_PUBLIC, "conjugate"): conjugate, (_PUBLIC, "normalize"): normalize,
+BOTH: dict[str, Any] = {
+    "rotate": lambda q, v: matrix_of(q) @ array_of(v), "rotate_inverse": lambda q, v: matrix_of(q).T @ array_of(v),
+    "multiply": multiply, "conjugate": conjugate, "normalize": normalize,
 }  # fmt: skip
+STAND_INS = {
+    **{("polhode.algebra.quaternion", name): one for name, one in BOTH.items()},
+    **{("polhode.algebra.rotation.quaternions", name): one for name, one in BOTH.items()},
+    ("polhode.algebra.quaternion", "to_matrix"): lambda q: tuple(matrix_of(q).ravel()),
+    ("polhode.algebra.rotation.quaternions", "matrix_from_quaternion"): matrix_of,
+}
 """What a traced function calls in the place of polhode's functions, by module and name."""

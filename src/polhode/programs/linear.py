@@ -102,11 +102,6 @@ def solve(a: object, b: object) -> Traced:
     return found[:, 0] if flat else found
 
 
-def inverse(a: object) -> Traced:
-    """``numpy.linalg.inv`` of one matrix."""
-    return solve(a, np.eye(len(_matrix(a, "np.linalg.inv"))))
-
-
 def determinant(a: object) -> Tracer | float:
     """``numpy.linalg.det`` of one matrix."""
     rows = _matrix(a, "np.linalg.det")
@@ -162,11 +157,6 @@ def least_squares(a: object, b: object, rcond: Any = None) -> tuple[Any, Any, in
     return (found[:, 0] if flat else found), residuals, min(m, n), SingularValues()
 
 
-def pseudo_inverse(a: object) -> Any:
-    """``numpy.linalg.pinv`` of a matrix of full rank."""
-    return least_squares(a, np.eye(len(_matrix(a, "np.linalg.pinv", False))), 1e-15)[0]
-
-
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """``numpy.linalg.norm``, of vectors of any order, of matrices but by their singular values."""
     x = array_of(x)
@@ -185,6 +175,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 
 RULES |= {
-    np.linalg.solve: solve, np.linalg.inv: inverse, np.linalg.det: determinant, np.linalg.lstsq: least_squares,
-    np.linalg.pinv: pseudo_inverse, np.linalg.norm: norm,
+    np.linalg.solve: solve, np.linalg.det: determinant, np.linalg.lstsq: least_squares, np.linalg.norm: norm,
+    np.linalg.inv: lambda a: solve(a, np.eye(len(_matrix(a, "np.linalg.inv")))),
+    np.linalg.pinv: lambda a: least_squares(a, np.eye(len(_matrix(a, "np.linalg.pinv", False))), 1e-15)[0],
 }  # fmt: skip

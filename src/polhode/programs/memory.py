@@ -30,11 +30,6 @@ from polhode.programs.tracer import NotTraceable, Traced, Tracer, array_of, row_
 LATER = "it keeps numbers from call to call, behind its parameters"
 
 
-def mass_of(g: Graph, i: int) -> int:
-    """The row of the mass of body i."""
-    return g.input(f"mass{i}")
-
-
 def _sliced(memory: Parameters, piece: slice) -> Traced:
     return array_of([memory[k] for k in range(*piece.indices(len(memory)))])
 
@@ -52,7 +47,7 @@ class State:
         if slot < L.MOMENTUM:
             return Tracer(g, g.input(f"r{3 * i + slot}"))
         if slot < L.ATTITUDE:
-            return Tracer(g, g.mul(mass_of(g, i), g.input(f"v{3 * i + slot - L.MOMENTUM}")))
+            return Tracer(g, g.mul(g.input(f"mass{i}"), g.input(f"v{3 * i + slot - L.MOMENTUM}")))
         if slot < L.ANGULAR:
             return Tracer(g, g.input(f"q{4 * i + slot - L.ATTITUDE}"))
         return Tracer(g, g.input(f"m{3 * i + slot - L.ANGULAR}"))
@@ -74,9 +69,9 @@ class Bodies:
             return Tracer(g, g.input(f"f{k - L.CONSTANTS * self.N}"))
         i, slot = divmod(k, L.CONSTANTS)
         if slot == L.MASS:
-            return Tracer(g, mass_of(g, i))
+            return Tracer(g, g.input(f"mass{i}"))
         if slot == L.INVERSE_MASS:
-            return Tracer(g, g.power(mass_of(g, i), -1.0))
+            return Tracer(g, g.power(g.input(f"mass{i}"), -1.0))
         if slot < L.INVERSE_MASS:
             return Tracer(g, g.input(f"I{3 * i + slot - L.INERTIA}"))
         return Tracer(g, g.input(f"j{3 * i + slot - L.INVERSE_INERTIA}"))

@@ -164,11 +164,6 @@ def text(
     return "\n".join([head, *(f"    {line}" for line in lines)]) + "\n"
 
 
-def loads_text(g: Graph, parts: Mapping[int, Loads], count: int, several: bool) -> str:
-    """The text of the role ``loads`` of loads by their parts."""
-    return text(g, {f"part & {part} != 0": loads for part, loads in parts.items()}, count, several)
-
-
 def commutator_text(g: Graph, parts: Mapping[int, Loads], count: int, several: bool, turns: Turns | None = None) -> str:
     """The text of the commutator of all loads, and of those without the attraction."""
     rest = [loads for part, loads in parts.items() if part != L.ATTRACTION]

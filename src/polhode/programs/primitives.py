@@ -59,24 +59,17 @@ class Primitive:
         return [edge.format(*arguments, p=p, first=first, value=value) for edge in self.edges]
 
 
-def _segment(numbers: object, at: float, stride: float, count: float, x: float) -> float:
-    return float(segment(numbers, int(at), int(stride), int(count), x))
-
-
-def _entry(numbers: Numbers, k: float) -> float:
-    return float(numbers[int(k)])
-
-
 PRIMITIVES: dict[str, Primitive] = {
     "segment": Primitive(
-        _segment, "float(segment({p}, {first}whole({0}), whole({1}), {2}, {3}))",
+        lambda p, at, stride, count, x: float(segment(p, int(at), int(stride), int(count), x)),
+        "float(segment({p}, {first}whole({0}), whole({1}), {2}, {3}))",
         edges=(
             "{p}[{first}whole({0} + {1} * {value})] if {value} > 0.0 else -1e999",
             "{p}[{first}whole({0} + {1} * ({value} + 1.0))] if {value} < {2} - 1.0 else 1e999",
         ),
         helper=segment,
     ),
-    "entry": Primitive(_entry, "{p}[{first}whole({0})]", helper=whole),
+    "entry": Primitive(lambda p, k: float(p[int(k)]), "{p}[{first}whole({0})]", helper=whole),
 }  # fmt: skip
 """By name: ``segment`` of a table that begins at an index, with a stride, a number of rows and the value that is looked
 up, as the kernel of this name; ``entry``, the number at an index."""

@@ -7,7 +7,8 @@ about its own axes, momentum and angular momentum. Only those that may differ fr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 from polhode.arguments import Mask
@@ -24,36 +25,30 @@ MOST_ROWS = 1500
 """Rows of a program of slopes; longer ones (fields of high degree) cost more to compile than they are worth."""
 
 
-def _columns(dynamics: Dynamics, moves: Mask, turns: Sequence[bool]) -> dict[int, dict[int, int]]:
-    """By which inputs to differentiate: seeds of ``derive.forward`` by the number of the column."""
-    g = dynamics.graph
-    one = g.const(1.0)
-    seeds: dict[int, dict[int, int]] = {}
-    for i in range(dynamics.N):
-        for k in range(3):
-            first, n = L.SLOPE * i + k, 3 * i + k
-            if moves[i]:
-                seeds[first] = {g.input(f"r{n}"): one}
-                seeds[first + L.BY_MOMENTUM] = {g.input(f"v{n}"): g.power(g.input(f"mass{i}"), -1.0)}
-            if turns[i]:
-                seeds[first + 3] = derive.turned(g, "q", [g.const(float(c == k)) for c in range(3)], i)
-                seeds[first + L.BY_MOMENTUM + 3] = {g.input(f"m{n}"): one}
-    return seeds
-
-
 def slopes_role(dynamics: Dynamics, moves: Mask, turns: Mask) -> Callable[..., Any] | None:
     """The role, of signature LOADS, in Python."""
     if not dynamics.traced or dynamics.N > MOST_BODIES:
         return None
     g, N = dynamics.graph, dynamics.N
-    zero = g.const(0.0)
-    free = [one for axes in turns for one in axes]
-    acting = by_bodies(dynamics.force, [a if one else zero for a, one in zip(dynamics.torque, free, strict=True)])
+    zero, one = g.const(0.0), g.const(1.0)
+    free = [turning for axes in turns for turning in axes]
+    acting = by_bodies(dynamics.force, [a if able else zero for a, able in zip(dynamics.torque, free, strict=True)])
     # Common factors first: the derivative of a factored load has fewer terms, and differences of moments stay such.
     rows = factored(g, acting)
     behind = L.LOAD * N + len(dynamics.rates)
     found: dict[int, int] = {}
-    for column, seeds in _columns(dynamics, moves, [any(axes) for axes in turns]).items():
+    columns: dict[
+        int, dict[int, int]
+    ] = {}  # seeds of the inputs by which to differentiate, by the number of the column
+    for n, (i, k) in enumerate(product(range(N), range(3))):
+        first = L.SLOPE * i + k
+        if moves[i]:
+            columns[first] = {g.input(f"r{n}"): one}
+            columns[first + L.BY_MOMENTUM] = {g.input(f"v{n}"): g.power(g.input(f"mass{i}"), -1.0)}
+        if any(turns[i]):
+            columns[first + 3] = derive.turned(g, "q", [g.const(float(c == k)) for c in range(3)], i)
+            columns[first + L.BY_MOMENTUM + 3] = {g.input(f"m{n}"): one}
+    for column, seeds in columns.items():
         for n, slope in enumerate(derive.forward(g, rows, seeds)):
             if slope != zero:
                 found[behind + L.SLOPE * N * n + column] = slope

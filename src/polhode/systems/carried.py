@@ -84,15 +84,13 @@ class Carried:
     @property
     def gyros_at(self) -> int:
         """Where the table of gyros is; 0 without."""
-        behind = self.imbalance_at + OF_IMBALANCE * self.wheels * ("imbalance" in self.kinds)
-        return behind if self.gyros else 0
+        return self.end - gimbals.ROWS - gimbals.ROW * self.gyros if self.gyros else 0
 
     @property
     def end(self) -> int:
         """Where its table ends."""
-        return self.gyros_at + gimbals.ROWS + gimbals.ROW * self.gyros if self.gyros else self.imbalance_at + (
-            OF_IMBALANCE * self.wheels * ("imbalance" in self.kinds)
-        )  # fmt: skip
+        behind = self.imbalance_at + OF_IMBALANCE * self.wheels * ("imbalance" in self.kinds)
+        return behind + (gimbals.ROWS + gimbals.ROW * self.gyros if self.gyros else 0)
 
     @property
     def flags(self) -> tuple[int, ...]:

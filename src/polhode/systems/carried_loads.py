@@ -24,7 +24,7 @@ from polhode.bodies import wheels
 from polhode.flows import gimbals
 from polhode.flows.gyrostat import AXES, AXIS, OF_WHEEL
 from polhode.kernel import layout as L
-from polhode.programs.attitude import matrix_of
+from polhode.programs.attitude import matrix_of, vector
 from polhode.programs.graph import Graph
 from polhode.programs.rewire import rewired
 from polhode.programs.tracer import Traced, Tracer, array_of, row_of, where
@@ -71,12 +71,12 @@ class Rotors:
 
     def vector(self, k: int) -> Traced:
         """Three of them."""
-        return array_of([self.number(k + j) for j in range(3)])
+        return vector(self.g, "p", 3, k)
 
     def state(self, quantity: str) -> Any:
         """The numbers of a state; None of one that is not there."""
         first, count = self.one.states.get(quantity, (0, 0))
-        return array_of([Tracer(self.g, self.g.input(f"aux{first + k}")) for k in range(count)]) if count else None
+        return vector(self.g, "aux", count, first) if count else None
 
     def read(self, name: str, w: Traced) -> Any:
         """What is read of a body that turns so: a state, or the speeds of wheels; None of what is not there."""

@@ -29,17 +29,11 @@ def system_facts() -> dict[str, Any]:
     forces = [listed(name, build) for name, build in FORCES.items()]
     of_sums = {group: [listed(name, build) for name, build in found.items()] for group, found in SUMMANDS.items()}
     problems = [
-        {
-            "name": name,
-            "description": ready.description,
-            "system": ready.build().name,
-            "initial": {key: list(value) for key, value in ready.initial.items()},
-            "step": ready.step,
-            "t_end": ready.t_end,
-            "cite": ready.cite,
-        }
+        {"name": name, "description": ready.description, "system": ready.build().name,
+         "initial": {key: list(value) for key, value in ready.initial.items()},
+         "step": ready.step, "t_end": ready.t_end, "cite": ready.cite}
         for name, ready in PROBLEMS.items()
-    ]
+    ]  # fmt: skip
     capabilities = {
         name: {"meaning": one.meaning, "systems": [system for system, names in provided.items() if name in names]}
         for name, one in CAPABILITIES.items()

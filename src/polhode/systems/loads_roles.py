@@ -22,7 +22,7 @@ from polhode.kernel.reach import WRITTEN
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.programs.dynamics import Dynamics, Role, of_roles
 from polhode.programs.graph import Graph
-from polhode.programs.parts import PARTS, commutator_of, commutator_text, loads_text, together
+from polhode.programs.parts import PARTS, commutator_of, commutator_text, text as text_of_parts, together
 from polhode.programs.potentials import loads_of, moving_inputs, potential_text, text
 from polhode.programs.text import MATH
 from polhode.programs.written import module_of
@@ -176,10 +176,12 @@ def role_of(
 def _written_role(kind: str, made: Sequence[Dynamics], auxiliary: int, several: bool) -> Callable[..., Any] | None:
     """The same from the programs of all parts."""
     g, parts = together(dict(zip(PARTS, made, strict=True)))
-    write = loads_text if kind == "loads" else commutator_text
-    if kind == "loads" and _wasteful(g, [a for one in parts.values() for a in one.rows]):
+    if kind == "commutator":
+        return module_of(commutator_text(g, parts, auxiliary, several)).commutator
+    if _wasteful(g, [a for one in parts.values() for a in one.rows]):
         return None
-    return getattr(module_of(write(g, parts, auxiliary, several)), kind)
+    conditions = {f"part & {part} != 0": loads for part, loads in parts.items()}
+    return module_of(text_of_parts(g, conditions, auxiliary, several)).loads
 
 
 def _wasteful(g: Graph, outputs: Sequence[int]) -> bool:

@@ -18,6 +18,7 @@ from polhode.arguments.recorded import frozen
 from polhode.errors import InvalidInput, UserFunctionError
 from polhode.kernel import layout as L
 from polhode.loads import Load
+from polhode.programs.attitude import inputs
 from polhode.programs.decisions import Decisions, TooManyWays
 from polhode.programs.derive import rate_in_time
 from polhode.programs.dynamics import Dynamics
@@ -108,9 +109,7 @@ class Tracing:
             known = (name for name in rotors.states if not rotors.label(name))
             self.states |= {name: Rotors(g, rotors).state(name) for name in known}
         for name, shape in sum.states:
-            n = int(np.prod(shape))
-            rows = [Tracer(g, g.input(f"aux{k + j}")) for j in range(n)]
-            self.states[name] = array_of(rows).reshape(shape) if shape else rows[0]
+            n, self.states[name] = int(np.prod(shape)), inputs(g, "aux", k, shape)
             self.rates[name], k = [self.zero] * n, k + n
         self.potential: list[tuple[int, float]] = []
         self.stated: list[tuple[int, float]] = []  # potentials whose loads are given beside them
@@ -251,11 +250,8 @@ class Tracing:
     def _body(self, one: Summand, i: int) -> Seen:
         """A body as a load sees it."""
         body, k = self.bodies[i], self.sum.index[i] if self.sum.index else i
-        found = {}
-        for name, (first, shape) in one.each.items():
-            n = int(np.prod(shape))
-            rows = [Tracer(self.g, self.g.input(f"p{first + n * k + j}")) for j in range(n)]
-            found[name] = array_of(rows).reshape(shape) if shape else rows[0]
+        found = {name: inputs(self.g, "p", first + int(np.prod(shape)) * k, shape)
+                 for name, (first, shape) in one.each.items()}  # fmt: skip
         return body.with_numbers(found) if found else body
 
     def _given(self, one: Summand, on: tuple[int, ...], decisions: Decisions) -> dict[str, Any]:
@@ -267,11 +263,9 @@ class Tracing:
                 found[name] = Tracer(g, g.input("t"), True)
             elif name in one.parameters:
                 first, shape = one.parameters[name]
-                if isinstance(load.parameters[name], Table):
-                    found[name] = Rows(Parameters(g, len(self.sum.parameters)), first)
-                    continue
-                rows = [Tracer(g, g.input(f"p{first + j}")) for j in range(int(np.prod(shape)))]
-                found[name] = array_of(rows).reshape(shape) if shape else rows[0]
+                tabled = isinstance(load.parameters[name], Table)
+                numbers = Parameters(g, len(self.sum.parameters))
+                found[name] = Rows(numbers, first) if tabled else inputs(g, "p", first, shape)
             elif name in one.each:  # a flag of the surroundings of this body
                 found[name] = getattr(self._body(one, on[0]), name)
             elif load.reads.get(name, name) in self.states:
