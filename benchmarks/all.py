@@ -146,7 +146,7 @@ ROWS = [
     Row(4, "engine='auto' takes lanes from 8 members", "lanes auto", "engine *", 0.0, unit=""),
     Row(4, "64 tops, auto", "lanes auto", "64 tops*", peer="heyoka"),
     Row(4, "J2 in lanes, coarse errors", "taylor_ensembles j2", "j2 *", None, 1.2, "us", "heyoka"),
-    Row(4, "spacecraft in lanes, coarse errors", "taylor_ensembles craft", "craft *", None, 1.2, "us", "heyoka"),
+    Row(4, "spacecraft in lanes, coarse errors", "taylor_ensembles gradient", "gradient *", None, 1.2, "us", "heyoka"),
     Row(4, "tops in lanes", "taylor_ensembles top", "top *", peer="heyoka"),
     Row(4, "Taylor in lanes over one by one", "taylor_ensembles gain", "gain *", None, 4.2),
     *(tried(4, f"{what} in lanes", f"lanes,{what}") for what in ("events", "burns", "own tolerances", "shadows")),

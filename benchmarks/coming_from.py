@@ -29,13 +29,14 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import polhode as ph
+from figure import Figure
 
 HERE = Path(__file__).resolve().parent
 PAGES = HERE.parent / "docs" / "coming_from"
@@ -240,6 +241,23 @@ def atoms_of_droplet(folder: Path) -> None:
     speeds = first.velocity.values[:, None, :] + np.cross(spin, arms)
     told = {"position": places.reshape(-1, 3).tolist(), "velocity": speeds.reshape(-1, 3).tolist()}
     (folder / "start.json").write_text(json.dumps(told), encoding="utf-8")
+
+
+def figures(words: list[str], quick: bool) -> Iterator[Figure]:
+    """For ``all.py``: seconds of the repeated run of the droplet, and those of LAMMPS or OpenMM, by this Python."""
+    (peer,) = words
+    best: dict[str, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        atoms_of_droplet(folder)
+        sources = {"polhode": (*cells("lammps_openmm"), OURS), peer: theirs(f"{peer}_water.py")}
+        for _ in range(2 if quick else 4):
+            for program, source in sources.items():
+                one = run(program, source, sys.executable, 0.5 if quick else 2.0, folder)
+                if one["again"] < best.get(program, one | {"again": float("inf")})["again"]:
+                    best[program] = one
+    errors = [value(best[program]["result"]) for program in sources for _, _, value in case_lammps_openmm({})[2:]]
+    yield Figure("again", best["polhode"]["again"], best[peer]["again"], tuple(errors), best[peer]["version"])
 
 
 def machine() -> str:

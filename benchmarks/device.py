@@ -19,11 +19,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 import polhode as ph
+from figure import Figure
 from polhode.algebra.library import LIBRARY
 from polhode.ensembles import cuda, device as engines
 from polhode.ensembles.engines import Block
@@ -203,6 +205,22 @@ def without_device(members: int = 64, n: int = 200) -> None:
         fused, all_of = text.count("fma.rn.f64"), len(re.findall(r"\.rn\.f64", text))
         print(f"{name:22}{method:22}{registers:10}{blocks:7}{stack:9}{spilled:10}{all_of:6}{fused:10}{seconds:15.2f}"
               f"{rate:10.2f}" + ("" if not statuses.any() else "  some failed"))  # fmt: skip
+
+
+def figures(words: list[str], quick: bool) -> Iterator[Figure]:
+    """For ``all.py``: 32 over the G steps a second of 10^6 tops, where there is a graphics processor."""
+    members, few = 1_000_000, {"angular_velocity": np.random.default_rng(1).normal(size=(1_000_000, 3))}
+    try:
+        spent = {}
+        for steps in (2, 2_000, 2, 2_000):
+            ds = ph.ensemble(ph.heavy_top((5, 4, 3), (0.1, 0, 1), 20.0), "v2/mr", members=few, step=0.01, steps=steps,
+                             every=steps, engine="device")  # fmt: skip
+            spent[steps] = ds.encoding["seconds"]
+    except ph.errors.PolhodeError as problem:
+        yield Figure("device", note=str(problem)[:160])
+        return
+    rate = members * 1_998 / (spent[2_000] - spent[2]) / 1e9
+    yield Figure("device", 32.0 / rate, note=f"{rate:.1f} G steps/s")
 
 
 def main() -> None:

@@ -28,12 +28,14 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from figure import Figure
 
 MU, R0, DAY = 3200.9998, 1664.029, 86400.0
 J2, RADIUS = 1e-3, 1560.8
@@ -370,6 +372,26 @@ def integrators(end: Any, goal: float, oblate: bool) -> list[Run | None]:
     ]
     tolerances = [10.0 ** (-k / 4) for k in range(36, 57)]
     return [*found, cheapest([with_tolerance("mkrk:dp8", t, oblate) for t in tolerances], end, goal)]
+
+
+def figures(words: list[str], quick: bool) -> Iterator[Figure]:
+    """For ``all.py``: microseconds of a day on an ellipse in one step, and of ten thousand of them, beside WHFast."""
+    rebound, n, rounds = Rebound(""), 1000 if quick else DAYS, 10 if quick else 40
+    cases = {
+        "conic, a day": (conic_end(), 1e-10, with_flow(1), {"steps": 1}),
+        f"conic, {n} days": (conic_end(n), 1e-6, with_flow(n, n), {"steps": n, "days": n}),
+    }
+    for name, (end, goal, ours, job) in cases.items():
+        theirs = rebound.run("whfast", "safe_mode 0", options={"safe_mode": 0}, **job)
+        found = [cheapest([ours], end, goal), cheapest([theirs], end, goal)]
+        for _ in range(rounds):
+            for run in (ours, theirs):
+                run.clock()
+        errors = ours.error, theirs.error
+        if None in found:
+            yield Figure(name, errors=errors, note=f"not within {goal:g} on both sides")
+        else:
+            yield Figure(name, 1e6 * ours.seconds, 1e6 * theirs.seconds, errors)
 
 
 def main() -> None:

@@ -21,12 +21,13 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 import polhode as ph
+from figure import Figure
 
 try:
     import heyoka as hk
@@ -50,8 +51,13 @@ def seconds(run: Callable[[], Any], rounds: int) -> float:
     return min(found)
 
 
+TOLD: list[tuple[str, float, float | None]] = []
+"""Rows that were printed: name, milliseconds, error."""
+
+
 def told(name: str, spent: float, members: int, error: float | None, rest: str = "") -> None:
     """Print a row."""
+    TOLD.append((name, spent * 1e3, error))
     accuracy = "" if error is None else f"  error {error:.1e}"
     print(f"  {name:34s} {spent * 1e3:10.2f} ms  {spent / members * 1e6:9.3f} us a member{accuracy}  {rest}")
 
@@ -236,6 +242,20 @@ def craft(members: int, rounds: int, threads: int) -> None:
 
 
 CASES = {"free": free, "torque": torque, "j2": j2, "craft": craft}
+
+
+def figures(words: list[str], quick: bool) -> Iterator[Figure]:
+    """For ``all.py``: milliseconds of whole calls, the cheapest that is as exact as each row of heyoka."""
+    warnings.simplefilter("ignore", ph.errors.PolhodeWarning)
+    for case in ("free", "torque", "j2"):
+        TOLD.clear()
+        CASES[case](1000 if quick else 10_000, 2 if quick else 5, 1)
+        for name, spent, error in TOLD:
+            if name.startswith("heyoka") and error is not None:
+                exact = [row for row in TOLD if not row[0].startswith("heyoka") and row[2] is not None]
+                within = [(row[1], row[0], row[2]) for row in exact if row[2] <= max(error, 1e-15)]  # type: ignore[operator]
+                ours, who, off = min(within) if within else (float("nan"), "none as exact", float("nan"))
+                yield Figure(f"{case}, {name}", ours, spent, (off, error), who)
 
 
 def main() -> None:

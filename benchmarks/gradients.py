@@ -14,12 +14,15 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import polhode as ph
+from figure import Figure
 
 INERTIA, CENTRE, WEIGHT = np.array([1.0, 1.7, 2.3]), np.array([0.1, 0.2, 1.0]), 2.0
 START = np.array([0.9, 0.1, 0.3, 0.2]) / np.sqrt(0.95)
@@ -106,16 +109,16 @@ def by_diffrax(case: str, t_end: float) -> Callable[[float], tuple[Any, Any]]:
     return call
 
 
-def least(calls: list[Callable[[], Any]], rounds: int) -> list[float]:
+def least(calls: list[Callable[[], Any]], rounds: int, clock: Callable[[], float] = time.perf_counter) -> list[float]:
     """Smallest time of each, in turns."""
     best = [np.inf] * len(calls)
     for call in calls:
         call()
     for _ in range(rounds):
         for k, call in enumerate(calls):
-            begun = time.perf_counter()
+            begun = clock()
             call()
-            best[k] = min(best[k], time.perf_counter() - begun)
+            best[k] = min(best[k], clock() - begun)
     return best
 
 
@@ -131,6 +134,31 @@ def far(a: Any, b: Any, case: str) -> float:
             max(2.0 * min(np.abs(a[:4] - b[:4]).max(), np.abs(a[:4] + b[:4]).max()), np.abs(a[4:] - b[4:]).max())
         )
     return float(np.linalg.norm(a[:3] - b[:3]))
+
+
+def figures(words: list[str], quick: bool) -> Iterator[Figure]:
+    """For ``all.py``: milliseconds of gradients of ``100`` steps, or of more, and of diffrax's that are as exact.
+
+    Time is the processor's for the whole process: JAX computes in threads of its own.
+    """
+    warnings.simplefilter("ignore")
+    for case, steps in COMPARED if not quick else COMPARED[:4]:
+        if (steps == 100) == (words == ["100"]):
+            make, name, start, h, function, wrt = CASES[case]
+            system, how = make(), {"step": h, "steps": steps, **start}
+            run = partial(ph.integrate, system, name, every=steps, **how)
+            gradient = partial(ph.gradient, function, system, name, wrt=wrt, **how)
+            exact = end_of(ph.integrate(system, name, every=steps * 8, step=h / 8, steps=steps * 8, **start), case)
+            ours = far(end_of(run(), case), exact, case)
+            call = by_diffrax(case, h * steps)
+            for tolerance in TOLERANCES:
+                u, _ = call(tolerance)
+                theirs = far(u, exact, case)
+                if theirs <= ours:
+                    break
+            spent = least([gradient, partial(call, tolerance)], 8 if quick else 25, time.process_time)
+            yield Figure(f"{steps} steps of a {case}", 1e3 * spent[0], 1e3 * spent[1], (ours, theirs),
+                         f"set up anew {1e3 * least([make], 20)[0]:.2f}")  # fmt: skip
 
 
 def main() -> None:

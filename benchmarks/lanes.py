@@ -10,11 +10,13 @@ the end, over the largest number of its kind. What both compile is left out.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 import polhode as ph
+from figure import Figure
 
 CASES = {
     "top": ("v2", "v2/mr", "v2/dmv6", "s6_10", "fg6_5", "mkrk:cv8", "v2/implicit_midpoint"),
@@ -51,6 +53,18 @@ def members(name: str, count: int) -> dict[str, Any]:
         return {"position": [1.5, 0.0, 0.0] + 0.1 * near[0], "velocity": [0.0, 0.8, 0.2] + 0.05 * near[1]}
     moments = (5.0, 4.0, 3.0)
     return {"inertia": moments * rng.uniform(0.97, 1.03, (count, 3)), "angular_velocity": rng.normal(size=(count, 3))}
+
+
+def figures(words: list[str], quick: bool) -> Iterator[Figure]:
+    """For ``all.py``: what ``engine="auto"`` takes for few members, and 64 asymmetric tops beside heyoka's batches."""
+    from taylor_ensembles import Tops, beside_heyoka
+
+    few: Any = {"members": {"angular_velocity": np.random.default_rng(1).normal(size=(8, 3))}, "step": 0.005}
+    engine = str(ph.ensemble(SYSTEMS["top"](), "v2", steps=2000, every=2000, **few).attrs["engine"])
+    lanes = engine.startswith("lanes")
+    yield Figure("engine of 8", float(not lanes), refused="" if lanes else engine)
+    yield from beside_heyoka("64 tops", Tops(64), "auto", (1e-4, 1e-6, 1e-9), 15 if quick else 50,
+                             (1e-3, 1e-5, 1e-7, 1e-9, 1e-11))  # fmt: skip
 
 
 def main() -> None:

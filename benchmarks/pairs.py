@@ -25,6 +25,7 @@ from pathlib import Path
 import numpy as np
 
 import polhode as ph
+from figure import Figure
 from polhode.kernel import jit, layout as L, neighbours
 from polhode.kernel.signatures import A1, LOADS, i8, types
 from polhode.runs.initial_state import start_state
@@ -185,6 +186,18 @@ def lammps(python, r, edge):
     took = {line[0].strip(): float(line[2]) for line in words if line[0].strip() in ("Pair", "Neigh")}
     builds = [int(line.split("=")[1]) for line in done.stdout.splitlines() if line.startswith("Neighbor list builds")]
     return took["Pair"] / STEPS, took["Neigh"] / max(1, builds[-1])
+
+
+def figures(words, quick):
+    """For ``all.py``: nanoseconds a pair of a liquid with lists, and LAMMPS's by the Python that runs this."""
+    for n in (1000, 10_000)[: 1 if quick else 2]:
+        r, edge = liquid(n, False)
+        ours = Polhode(ph.dipoles(len(r), attraction=True, cutoff=CUTOFF, skin=SKIN, box=edge), r)
+        pairs, theirs, mine = inside(r, edge, CUTOFF), float("inf"), float("inf")
+        for _ in range(3):
+            mine = min(mine, best(5, (ours, 20_000 // n))[0])
+            theirs = min(theirs, lammps(sys.executable, r, edge)[0])
+        yield Figure(f"pairs of {len(r)} bodies", mine / pairs * 1e9, theirs / pairs * 1e9)
 
 
 def main() -> None:

@@ -14,6 +14,9 @@ j2, j2_10  An elliptic orbit about an oblate body, 1 and 10 days.
 perturbed  A low orbit for a day with J2, drag, Sun and Moon.
 zonal      A day with J2 to J6, of which both sides are given the potential by the same recursion.
 craft      A spacecraft with gravity gradient, orbit and attitude in one, a day.
+wheels, wheels_friction
+           A spacecraft with three wheels, J2 and gravity gradient, 28,500 s; with friction, motors and drag, too.
+field      Six hours in EGM2008 to degree 10.
 planets    Sun, Jupiter to Neptune, and Pluto: 200 years.
 
 heyoka gets the equations in several forms, numbers written into the code, with its defaults, high accuracy, fast math,
@@ -35,18 +38,23 @@ microseconds, the smallest of many rounds; all runs of a table that are near the
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import heyoka as hk
+import numpy as np
 
 import polhode as ph
-from peer_cases import bodies, orbits
+from figure import Figure
+from peer_cases import bodies, equipped, orbits
 from peer_cases.free_body import free_body
 from peer_cases.ours import all_methods
 from peer_cases.rivals import all_variants, columns, reference_of, with_scipy
-from peer_cases.runs import Problem, every_method, show
+from peer_cases.runs import Problem, Run, at, clock_all, every_method, front, least, show, worth
 
+ERRORS = (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
+"""Of the rows of ``all.py``."""
 CASES: dict[str, Callable[[], Problem]] = {
     "fast_top": lambda: bodies.ready("krysl_fast_top", 20.0, "fast top, t = 20"),
     "asymmetric_top": lambda: bodies.ready("asymmetric_top", 20.0, "asymmetric top, t = 20"),
@@ -58,6 +66,9 @@ CASES: dict[str, Callable[[], Problem]] = {
     "perturbed": orbits.perturbed,
     "zonal": orbits.zonal,
     "craft": bodies.craft,
+    "wheels": lambda: equipped.wheels(False),
+    "wheels_friction": lambda: equipped.wheels(True),
+    "field": orbits.field,
     "planets": lambda: orbits.planets(200.0),
 }
 
@@ -65,8 +76,7 @@ CASES: dict[str, Callable[[], Problem]] = {
 def compare(problem: Problem, rounds: int, quick: bool, every: bool) -> None:
     """Print the table of one case."""
     reference, agreed = reference_of(problem)
-    variants = all_variants(problem, reference, quick)
-    slowest = max(run.seconds for runs in variants.values() for run in runs)
+    variants, slowest = theirs(problem, reference, quick)
     others = columns(problem, variants)
     if problem.scipy is not None:
         others["SciPy"] = with_scipy(problem, reference)
@@ -76,6 +86,47 @@ def compare(problem: Problem, rounds: int, quick: bool, every: bool) -> None:
     show(title, ours, others, problem.targets, rounds)
     if every:
         every_method(ours, problem.targets)
+
+
+def theirs(problem: Problem, reference: object, quick: bool) -> tuple[dict[str, list[Run]], float]:
+    """The runs of heyoka, and the time of the slowest."""
+    variants = all_variants(problem, reference, quick)
+    return variants, max(run.seconds for runs in variants.values() for run in runs)
+
+
+def figures(words: list[str], quick: bool) -> Iterator[Figure]:
+    """For ``all.py``: of one case, microseconds of loops and of whole cycles of what is ready, by error.
+
+    Both are interpolated to the error. A cycle is ``run`` of ``ph.prepare`` from a start, and for heyoka time and state
+    set, then the integration.
+    """
+    problem = CASES[words[0]]()
+    rounds = 5 if quick else 15
+    reference, _ = reference_of(problem)
+    rivals, slowest = theirs(problem, reference, quick)
+    sides = [worth(all_methods(problem, problem.methods, reference, slowest)), worth(rivals)]
+    warnings.simplefilter("ignore")
+    for kind in ("loop", "prepared"):
+        if kind == "prepared":
+            sides = [{name: [cycle(run) for run in runs] for name, runs in side.items()} for side in sides]
+        clock_all(sides, rounds)
+        curves = [{name: front(runs) for name, runs in side.items()} for side in sides]
+        for error in (error for error in ERRORS if error >= min(problem.targets)):
+            (one, ours), (other, other_time) = (
+                least({name: at(curve, error) for name, curve in side.items()}) for side in curves
+            )
+            both = f"{one}; {other}"
+            yield Figure(f"{kind} {error:.0e}", 1e6 * ours, 1e6 * other_time, (error, error), both)
+
+
+def cycle(run: Run) -> Run:
+    """A whole cycle of a run as another one."""
+
+    def go() -> None:
+        run.begin()
+        run.go()
+
+    return replace(run, begin=lambda: None, go=run.prepared or go, seconds=np.inf)
 
 
 def main() -> None:

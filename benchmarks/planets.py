@@ -29,12 +29,13 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 import polhode as ph
+from figure import Figure
 from polhode.methods import method
 from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import Integrator
@@ -179,6 +180,27 @@ def seconds_for(goal: float, errors: Any, seconds: Any) -> float:
         return float("nan")
     x = np.log([sure[k], sure[k - 1]]), np.log([seconds[k], seconds[k - 1]])
     return float(np.exp(np.interp(np.log(goal), *x))) if np.isfinite(x[0]).all() else float(seconds[k])
+
+
+def figures(words: list[str], quick: bool) -> Iterator[Figure]:
+    """For ``all.py``: milliseconds of the best of each side for an error of the positions after 1,000 years."""
+    rebound, span, finer = Rebound(""), 1000.0 * YEAR, 1.3 if quick else 1.12
+    counts = np.unique(np.round(span / (COARSEST / finer ** np.arange(np.log(COARSEST / FINEST) / np.log(finer)))))
+    exact, goals = reference(span, rebound), (1e-5, 1e-6, 1e-7)
+    chosen = ("v2/kepler:corrected", "sbabc1/kepler:corrected", "aba10_6_4/kepler")
+    ours = {name: [of_polhode(name, span, int(n)) for n in counts] for name in chosen}
+    theirs = {name: [rebound.repeated(settings, span, int(n)) for n in counts] for name, settings in REBOUND.items()}
+    errors = {name: [np.abs(run()[1] - exact).max() for run in runs] for name, runs in (ours | theirs).items()}
+    seconds = {name: np.full(len(counts), np.inf) for name in errors}
+    for _ in range(3 if quick else 9):
+        for name, runs in (ours | theirs).items():
+            seconds[name] = np.minimum(seconds[name], [run()[0] for run in runs])
+    for goal in goals:
+        best = [min((seconds_for(goal, np.array(errors[name]), seconds[name]), name) for name in side
+                    if not np.isnan(seconds_for(goal, np.array(errors[name]), seconds[name])))
+                for side in (ours, theirs)]  # fmt: skip
+        yield Figure(f"planets {goal:.0e}", 1e3 * best[0][0], 1e3 * best[1][0], (goal, goal),
+                     f"{best[0][1]}; {best[1][1]}")  # fmt: skip
 
 
 def main() -> None:

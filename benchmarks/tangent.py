@@ -13,11 +13,13 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 import polhode as ph
+from figure import Figure, in_turns
 from polhode.methods import method
 from polhode.runs.integrator import Integrator
 from polhode.runs.request import requested
@@ -100,6 +102,112 @@ def seconds(system: Any, name: str, start: Any, h: float, n: int, rounds: int) -
         engine.march(begun, columns.seeds[None], schedule)
         best[1] = min(best[1], time.perf_counter() - t)
     return best[0], best[1], len(columns.names)
+
+
+def figures(words: list[str], quick: bool) -> Iterator[Figure]:
+    """For ``all.py``: ``parameters``, thirty of them over the plain run; ``peers``, matrices beside heyoka's."""
+    if words == ["parameters"]:
+        n = 30
+        rng = np.random.default_rng(1)
+
+        def bent(t: Any, q: Any, omega: Any, p: Any) -> Any:
+            out = [0.0, 0.0, 0.0]
+            for k in range(10):
+                for i in range(3):
+                    out[i] = out[i] - p[3 * k + i] * omega[i] * q[k % 4]
+            return (out[0], out[1], out[2])
+
+        body = ph.rigid_body((1.0, 1.7, 2.3), torque=bent, parameters=list(1e-2 * rng.normal(size=n)), work=False)
+        start = {"angular_velocity": (0.3, 0.4, 2.0)}
+        how: Any = {"step": 0.02, "steps": 2_000 if quick else 10_000, "every": 10_000}
+        names = [f"parameters.{k}" for k in range(n)]
+        for name in ("rkn6_14a", "taylor14"):
+            spent = in_turns(
+                {
+                    "plain": lambda name=name: ph.integrate(body, name, **how, **start),
+                    "with": lambda name=name: ph.integrate(body, name, tangent=names, **how, **start),
+                },
+                3 if quick else 9,
+            )
+            yield Figure(f"thirty, {name}", spent["with"] / spent["plain"])
+        return
+    yield from matrices(quick)
+
+
+def matrices(quick: bool) -> Iterator[Figure]:
+    """Transition matrices of a J2 orbit after a day, by their error, beside heyoka's variational equations."""
+    import heyoka as hk
+
+    from peer_cases import orbits
+    from peer_cases.runs import Run, at, front, settle
+
+    problem = orbits.oblate(1)
+    start, t_end = problem.initial, problem.t_end
+
+    def made(tol: float, number: Any = float) -> Any:
+        pairs, first = problem.forms["powers"](number)
+        system = hk.var_ode_sys(pairs, hk.var_args.vars, order=1)
+        options = {"compact_mode": True} if number is not float else {"fast_math": True, "compact_mode": False}
+        return hk.taylor_adaptive(system, first, tol=number(tol), fp_type=number, **options)
+
+    exact = made(1e-25, hk.real128)
+    exact.propagate_until(hk.real128(t_end))
+    truth = np.array([float(x) for x in exact.state[6:]]).reshape(6, 6)
+
+    def off(matrix: Any) -> float:
+        return float(np.abs(matrix - truth).max() / np.abs(truth).max())
+
+    theirs, ours = [], []
+    for k in range(6, 33, 2 if quick else 1):
+        ta = made(10.0 ** (-k / 2))
+        kept = ta.state.copy()
+
+        def begin(ta: Any = ta, kept: Any = kept) -> None:
+            ta.time = 0.0
+            ta.state[:] = kept
+
+        run = Run("heyoka", k, begin, lambda ta=ta: ta.propagate_until(t_end), lambda: None)
+        run.begin()
+        run.go()
+        run.error = off(ta.state[6:].reshape(6, 6))
+        theirs.append(run)
+    for name in ("taylor12", "taylor16", "rkn6_14a", "rkn8_17"):
+        kinds, n = [], 60.0
+        while n < 4000.0:
+            words_of: Any = {
+                "step": t_end / round(n),
+                "steps": round(n),
+                **dict.fromkeys(("t_end", "t_eval", "breaks")),
+            }
+            request = requested(problem.system, name, {"tangent": True, **words_of, **start}, {})
+            transition = Transition(request)
+            columns, engine = transition.columns, transition.engines[0]
+            y, schedule = columns.start.state[None], Schedule.equal(0.0, t_end / round(n), round(n))
+            kinds.append(Run(name, n, lambda: None, lambda e=engine, y=y, c=columns, s=schedule: e.march(
+                y, c.seeds[None], s), lambda: None))  # fmt: skip
+            kinds[-1].go()
+            ds = ph.integrate(problem.system, name, step=t_end / round(n), steps=round(n), every=round(n),
+                              tangent=True, **start)  # fmt: skip
+            kinds[-1].error = off(by_velocity(ds))
+            n *= 1.5 if quick else 1.2
+        ours.append(settle(kinds))
+    theirs = settle(theirs)
+    for _ in range(5 if quick else 15):
+        for run in (*theirs, *(run for kinds in ours for run in kinds)):
+            run.clock()
+    for error in (1e-4, 1e-6, 1e-8, 1e-10):
+        best = np.nanmin([at(front(kinds), error) for kinds in ours])
+        yield Figure(f"matrix {error:.0e}", 1e6 * best, 1e6 * at(front(theirs), error), (error, error))
+
+
+def by_velocity(ds: Any) -> Any:
+    """The transition matrix of position and velocity at the last row."""
+    P = ds.state_transition.isel(time=-1)
+    m = float(ds.attrs.get("mass", 1.0))
+    names = [str(name) for name in P.row.values]
+    order = [names.index(f"{kind}_{axis}") for kind in ("position", "momentum") for axis in "xyz"]
+    scale = np.array([1.0, 1.0, 1.0, m, m, m])
+    return P.values[np.ix_(order, range(6))] / scale[:, None]
 
 
 def main() -> None:

@@ -7,6 +7,8 @@ Needs heyoka (``pip install heyoka``) for its rows only. All run on one thread a
 j2         Elliptic orbits about Europa with an uncertain mu and J2, one day.
 top        Asymmetric heavy tops with uncertain moments, weights and lever arms, to t = 20.
 craft      Spacecraft with gravity gradient and J2 to J6, orbit and attitude in one, a day; without heyoka.
+gradient, wheels
+           Spacecraft of ``peers.py``: with the gravity gradient, a day; with three free wheels, six hours.
 
 A row is a tolerance: microseconds a member (the smallest of the rounds, without making the Dataset; heyoka: states and
 parameters in, states out, eight members at a time), the median and the largest error of a member against order 22 at
@@ -17,12 +19,13 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 import polhode as ph
+from figure import Figure
 
 try:
     import heyoka as hk
@@ -40,11 +43,12 @@ class Case:
 
     def __init__(self, system: Any, members: dict[str, Any], t_end: float, measured: str) -> None:
         self.system, self.members, self.t_end, self.measured = system, members, t_end, measured
+        self.start: dict[str, Any] = {}
 
     def run(self, engine: str, rtol: float, method: str = "taylor") -> Any:
         return ph.ensemble(
             self.system, method, members=self.members, t_end=self.t_end, steps=ph.Tolerance(rtol), engine=engine,
-            threads=1,
+            threads=1, **self.start,
         )  # fmt: skip
 
     def rows(self) -> list[tuple[str, Callable[[], tuple[float, Any]]]]:
@@ -58,33 +62,37 @@ class Case:
             (f"{engine} {rtol:.0e}", lambda engine=engine, rtol=rtol: ours(engine, rtol))
             for rtol in TOLERANCES for engine in ("threads", "lanes")
         ]  # fmt: skip
-        return found + [(f"heyoka {tol:.0e}", one) for tol, one in self.heyoka()]
+        return found + [(f"heyoka {tol:.0e}", one) for tol, one in self.heyoka(TOLERANCES)]
 
-    def heyoka(self) -> list[tuple[float, Any]]:
+    def heyoka(self, tolerances: tuple[float, ...]) -> list[tuple[float, Any]]:
         """Runs of heyoka by tolerance."""
         return []
 
-    def batches(self, equations: Any, states: Any, numbers: Any, measured: slice) -> list[tuple[float, Any]]:
+    def batches(
+        self, equations: Any, states: Any, numbers: Any, measured: slice, tolerances: tuple[float, ...]
+    ) -> list[tuple[float, Any]]:
         """Those of equations with a row of parameters for each member."""
 
         def made(tol: float) -> Callable[[], tuple[float, Any]]:
+            given = {"pars": np.ones((numbers.shape[1], BATCH))} if numbers.shape[1] else {}
             ta = hk.taylor_adaptive_batch(
-                equations, np.ones((states.shape[1], BATCH)), tol=tol, pars=np.ones((numbers.shape[1], BATCH)),
-                compact_mode=False, fast_math=True,
-            )  # fmt: skip
+                equations, np.ones((states.shape[1], BATCH)), tol=tol, compact_mode=False, fast_math=True, **given
+            )
 
             def run() -> tuple[float, Any]:
                 out, begun = np.empty_like(states), time.perf_counter()
                 for i in range(0, len(states), BATCH):
                     ta.set_time(0.0)
-                    ta.state[:], ta.pars[:] = states[i : i + BATCH].T, numbers[i : i + BATCH].T
+                    ta.state[:] = states[i : i + BATCH].T
+                    if given:
+                        ta.pars[:] = numbers[i : i + BATCH].T
                     ta.propagate_until(self.t_end)
                     out[i : i + BATCH] = ta.state.T
                 return time.perf_counter() - begun, out[:, measured]
 
             return run
 
-        return [(tol, made(tol)) for tol in TOLERANCES] if hk else []
+        return [(tol, made(tol)) for tol in tolerances] if hk else []
 
 
 class Orbits(Case):
@@ -97,7 +105,7 @@ class Orbits(Case):
         system = ph.orbit(mu=MU, forces=[ph.forces.zonal(radius=RADIUS, J2=J2)])
         super().__init__(system, {"position": r, "velocity": v, "mu": mu, "forces.0.J2": j2}, DAY, "position")
 
-    def heyoka(self) -> list[tuple[float, Any]]:
+    def heyoka(self, tolerances: tuple[float, ...]) -> list[tuple[float, Any]]:
         if hk is None:
             return []
         x, y, z, a, b, c = hk.make_vars("x", "y", "z", "u", "v", "w")
@@ -108,7 +116,7 @@ class Orbits(Case):
         equations = [(x, a), (y, b), (z, c), (a, k * x), (b, k * y), (c, pull * (1.0 + f * (3.0 - tilt)) * z)]
         m = self.members
         numbers = np.stack([m["mu"], 1.5 * m["forces.0.J2"] * RADIUS**2], axis=1)
-        return self.batches(equations, np.hstack([m["position"], m["velocity"]]), numbers, slice(0, 3))
+        return self.batches(equations, np.hstack([m["position"], m["velocity"]]), numbers, slice(0, 3), tolerances)
 
 
 class Tops(Case):
@@ -126,7 +134,7 @@ class Tops(Case):
         }  # fmt: skip
         super().__init__(system, members, 20.0, "angular_momentum")
 
-    def heyoka(self) -> list[tuple[float, Any]]:
+    def heyoka(self, tolerances: tuple[float, ...]) -> list[tuple[float, Any]]:
         if hk is None:
             return []
         par = hk.par
@@ -144,7 +152,7 @@ class Tops(Case):
         m = self.members
         numbers = np.hstack([m["weight"][:, None], m["center_of_mass"], 1.0 / m["inertia"]])
         states = np.hstack([m["inertia"] * m["angular_velocity"], m["attitude"]])
-        return self.batches(equations, states, numbers, slice(0, 3))
+        return self.batches(equations, states, numbers, slice(0, 3), tolerances)
 
 
 class Craft(Case):
@@ -159,7 +167,96 @@ class Craft(Case):
         super().__init__(system, members, DAY, "position")
 
 
-CASES = {"j2": Orbits, "top": Tops, "craft": Craft}
+class OfProblem(Case):
+    """Members of a problem of ``peers.py``, with other angular velocities, in heyoka's form of angular velocities."""
+
+    def __init__(self, count: int, problem: Any, t_end: float, at: int) -> None:
+        self.problem, self.at = problem, at
+        rates = np.asarray(problem.initial["angular_velocity"])
+        members = {"angular_velocity": rates * (1.0 + 1e-2 * np.random.default_rng(3).normal(size=(count, 3)))}
+        super().__init__(problem.system, members, t_end, "position")
+        self.start = {name: value for name, value in problem.initial.items() if name != "angular_velocity"}
+
+    def heyoka(self, tolerances: tuple[float, ...]) -> list[tuple[float, Any]]:
+        if hk is None:
+            return []
+        equations, start = self.problem.forms["velocity"](float)
+        states = np.tile(start, (len(self.members["angular_velocity"]), 1))
+        begun = np.asarray(self.problem.initial["angular_velocity"])
+        axes = [int(np.argmin(np.abs(begun - x))) for x in states[0, self.at : self.at + 3]]  # the principal frame's
+        states[:, self.at : self.at + 3] = self.members["angular_velocity"][:, axes]
+        places = slice(7, 10) if self.at == 0 else slice(0, 3)
+        return self.batches(equations, states, np.ones((len(states), 0)), places, tolerances)
+
+
+def with_wheels(count: int) -> Case:
+    """Three free wheels, six hours."""
+    from peer_cases.equipped import UNIT, wheels
+
+    return OfProblem(count, wheels(False), 21600.0 / UNIT, 10)
+
+
+def with_gradient(count: int) -> Case:
+    """The spacecraft of ``peers.py`` with the gravity gradient, a day."""
+    from peer_cases.bodies import craft
+
+    problem = craft()
+    return OfProblem(count, problem, problem.t_end, 0)
+
+
+CASES: dict[str, Callable[[int], Case]] = {
+    "j2": Orbits, "top": Tops, "craft": Craft, "gradient": with_gradient, "wheels": with_wheels,
+}  # fmt: skip
+
+
+def beside_heyoka(
+    name: str, case: Case, engine: str, errors: tuple[float, ...], rounds: int, tolerances: Any = None
+) -> Iterator[Figure]:
+    """Microseconds a member by the median error, interpolated, ours by an engine and heyoka's batches, in turns."""
+    tolerances = TOLERANCES if tolerances is None else tolerances
+    truth = case.run("lanes", 1e-17, "taylor22")[case.measured].values[:, -1]
+
+    def ours(rtol: float) -> tuple[float, Any]:
+        ds = case.run(engine, rtol)
+        return ds.encoding["seconds"], ds[case.measured].values[:, -1]
+
+    sides = [[lambda rtol=rtol: ours(rtol) for rtol in tolerances], [run for _, run in case.heyoka(tolerances)]]
+    off = [[np.median(np.linalg.norm(run()[1] - truth, axis=1) / np.linalg.norm(truth, axis=1)) for run in side]
+           for side in sides]  # fmt: skip
+    best = [np.full(len(side), np.inf) for side in sides]
+    for _ in range(rounds):
+        for side, spent in zip(sides, best, strict=True):
+            for k, run in enumerate(side):
+                spent[k] = min(spent[k], run()[0])
+
+    def at(side: int, error: float) -> float:
+        found = sorted(zip(off[side], best[side], strict=True), reverse=True)
+        if not found or found[-1][0] > error:
+            return float("nan")
+        x, y = np.log([e for e, _ in found]), np.log([s for _, s in found])
+        return float(np.exp(np.interp(-np.log(error), -x, y))) / len(truth) * 1e6
+
+    for error in errors:
+        peer = at(1, error) if sides[1] else None
+        yield Figure(f"{name} {error:.0e}", at(0, error), peer, (error, error))
+
+
+def figures(words: list[str], quick: bool) -> Iterator[Figure]:
+    """For ``all.py``: a case, or ``gain``: of lanes over one by one."""
+    rounds = 12 if quick else 40
+    if words == ["gain"]:
+        for name in ("j2", "top"):
+            case = CASES[name](count := 32)  # so short that other processes seldom come between
+            spent = {engine: min(case.run(engine, 1e-10).encoding["seconds"] for _ in range(1 + rounds))
+                     for engine in ("threads", "lanes")}  # fmt: skip
+            yield Figure(f"gain {name}", spent["lanes"] / count * 1e6, spent["threads"] / count * 1e6,
+                         note=f"{spent['threads'] / spent['lanes']:.1f} times one by one")  # fmt: skip
+        return
+    errors = {"j2": (1e-3, 1e-4, 1e-6, 1e-8), "top": (1e-4, 1e-6, 1e-9, 1e-12), "gradient": (1e-3, 1e-4, 1e-6, 1e-8),
+              "wheels": (1e-5, 1e-7, 1e-9)}[words[0]]  # fmt: skip
+    count = 32 if quick else {"wheels": 320}.get(words[0], 200)
+    coarse = tuple(10.0 ** (-0.5 * k) for k in range(4 if words[0] != "top" else 6, 27, 2 if quick else 1))
+    yield from beside_heyoka(words[0], CASES[words[0]](count), "lanes", errors, rounds, coarse)
 
 
 def main() -> None:

@@ -10,16 +10,38 @@ cost       A step of the free gyrostat over one of the exact free rotation, for 
 from __future__ import annotations
 
 import argparse
-import time
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
 import polhode as ph
+from figure import Figure, in_turns
 
 INERTIA = np.array([[10.0, 0.3, -0.2], [0.3, 14.0, 0.1], [-0.2, 0.1, 18.0]])
 AXES = np.array([[1.0, 0.0, 0.3], [0.0, 1.0, 0.2], [0.1, 0.0, 1.0], [1.0, 1.0, 1.0]])
 START = {"attitude": np.array([0.9, 0.1, 0.3, 0.2]) / np.sqrt(0.95), "angular_velocity": [0.05, -0.1, 0.2]}
 SPEEDS = (100.0, -50.0, 80.0, 30.0)
+
+
+def figures(words: list[str], quick: bool) -> Iterator[Figure]:
+    """For ``all.py``: the cost of a step of the free gyrostat over one of the exact free rotation."""
+    steps = 50_000 if quick else 200_000
+    kinds: dict[str, Any] = {
+        "four wheels": (INERTIA, AXES, SPEEDS),
+        "one wheel on a principal axis": ((10.0, 14.0, 18.0), [[0.0, 0.0, 1.0]], 100.0),
+        "three along principal axes": ((10.0, 14.0, 18.0), np.eye(3), (100.0, -50.0, 80.0)),
+    }
+
+    def call(system: Any) -> Callable[[], Any]:
+        words: Any = {"step": 0.05, "steps": steps, "every": steps, "settings": {"compensated": False}}
+        return lambda: ph.integrate(system, "exact", **words, **START)
+
+    calls = {name: call(ph.rigid_body(inertia, wheels=ph.reaction_wheels(axes, 0.05, speed=speed)))
+             for name, (inertia, axes, speed) in kinds.items()}  # fmt: skip
+    spent = in_turns({"free": call(ph.free_body(INERTIA))} | calls, 5)
+    for name in kinds:
+        yield Figure(f"gyrostat, {name}", spent[name] / spent["free"])
 
 
 def main() -> None:
@@ -39,17 +61,8 @@ def main() -> None:
             energy = float(np.abs(ds.energy_error).max())
             print(f"kept     {name:7} {'compensated' if compensated else 'plain':12} momentum {kept:.1e}   energy "
                   f"{energy:.1e}")  # fmt: skip
-    found = []
-    for system in (ph.free_body(INERTIA), ph.rigid_body(INERTIA, wheels=free)):
-        times = []
-        for _ in range(5):
-            begun = time.perf_counter()
-            ph.integrate(
-                system, "exact", step=0.05, steps=200_000, every=200_000, settings={"compensated": False}, **START
-            )
-            times.append(time.perf_counter() - begun)
-        found.append(min(times))
-    print(f"cost     free gyrostat {found[1] / found[0]:.1f} times the exact free rotation")
+    for one in figures(["cost"], False):
+        print(f"cost     {one.name} {one.ours:.1f} times the exact free rotation")
 
 
 if __name__ == "__main__":

@@ -12,11 +12,14 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from math import sin
+from typing import Any
 
 import numpy as np
 
 import polhode as ph
+from figure import Figure, in_turns
 from polhode.kernel import layout as L
 from polhode.methods import method
 from polhode.runs.initial_state import start_state
@@ -112,6 +115,39 @@ class Runs:
             )
             row.append((best, self.end(n)[1], float(abs(record.energy_error).max())))
         return row
+
+
+def figures(words: list[str], quick: bool) -> Iterator[Figure]:
+    """For ``all.py``: what ``step=`` without a method takes for an error of 1e-9 over what ``taylor`` takes."""
+    kinds: dict[str, tuple[Any, Any, float]] = {
+        "J2 orbit": (
+            ph.orbit(3200.9998, forces=[ph.forces.zonal(J2=1e-3, radius=1560.8)]),
+            {"position": (0.0, 1664.029, 0.0), "velocity": (0.9639, 0.0, 1.2147)}, 86400.0,
+        ),
+        "top": PROBLEMS["heavy_top"],
+    }  # fmt: skip
+    for kind, (system, start, t_end) in kinds.items():
+        name = "position" if kind == "J2 orbit" else "attitude"
+        words_of = {"t_end": t_end, "every": 10**9, **start}
+        truth = ph.integrate(system, "taylor", steps=ph.Tolerance(1e-15), **words_of)[name].values[-1]
+        calls, errors, chosen = {}, [], ""
+        for method_of in (None, "taylor"):
+            n, k, off = 16.0, 6.0, np.inf
+            while off >= 1e-9 and n < 1e6 and k < 15.0:
+                how: dict[str, Any] = {"steps": ph.Tolerance(10.0**-k)} if method_of else {"step": t_end / round(n)}
+                ds = ph.integrate(system, method_of, settings={"guard": False}, **how, **words_of)
+                end = ds[name].values[-1]
+                off = float(np.linalg.norm(end - truth) / np.linalg.norm(truth))
+                if name == "attitude":
+                    off = float(ph.rotation.angle_between(end, truth))
+                n, k = n * FINER, k + 0.25
+            chosen = chosen or ds.attrs["method"]
+            errors.append(off)
+            prepared = ph.prepare(system, ds.attrs["method"], t_end=t_end, every=10**9, **how)
+            calls[method_of or "ours"] = lambda run=prepared.run, start=start: run(start)
+        spent = in_turns(calls, 30 if quick else 200)
+        yield Figure(f"default, {kind}", spent["ours"] / spent["taylor"], errors=tuple(errors),
+                     note=f"{chosen} {1e6 * spent['ours']:.0f} us, taylor {1e6 * spent['taylor']:.0f} us")  # fmt: skip
 
 
 def main() -> None:

@@ -194,6 +194,36 @@ def zonal() -> Problem:
     )  # fmt: skip
 
 
+def field() -> Problem:
+    """Six hours in EGM2008 to degree and order 10, at rest; heyoka's states in units of radius and mu."""
+    made_of = ph.surroundings.gravity_field("egm2008")
+    mu, radius = float(made_of.mu), float(made_of.radius)
+    system = ph.orbit(mu, forces=[ph.forces.gravity_field("egm2008", degree=10, rotation=0.0)])
+    initial = {"position": (7e6, 0.0, 1e5), "velocity": (0.0, 5400.0, 5400.0)}
+    unit = (radius**3 / mu) ** 0.5
+
+    def equations(number):
+        r, v = hk.make_vars("x", "y", "z"), hk.make_vars("u", "v", "w")
+        pull, slow = hk.model.egm2008_acc(list(r), 10, 10, mu=number(1.0), a=number(1.0)), number(1.0 / unit)
+        pairs = list(zip((*r, *v), [slow * x for x in (*v, *pull)], strict=True))
+        return pairs, [number(float(x / radius)) for x in initial["position"]] + [
+            number(float(x * unit / radius)) for x in initial["velocity"]
+        ]
+
+    return Problem(
+        "EGM2008 to degree 10, 6 hours", 21600.0, system, start_state(system, **initial), initial,
+        {"egm2008": equations}, position,
+        lambda s, form: {"position": np.array([x * number_of(radius, s) for x in s[:3]])},
+        ("rkn6_14a", "s6_10", "rkn8_17", "rkn6_14a/kepler", "s6_10/kepler", "mkrk:cv8", *SERIES), FAR, coarse=FEW,
+        most=1, compact=True,
+    )  # fmt: skip
+
+
+def number_of(value, state):
+    """A number as those of a state."""
+    return value if isinstance(state[0], float) else type(state[0])(value)
+
+
 # ------------------------------------------------------------------------------------------------ the outer planets
 G = 2.95912208286e-4
 """In astronomical units, solar masses and days, as the masses and starts below [hairer2006, table I.2.2]."""

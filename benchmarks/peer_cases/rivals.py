@@ -65,9 +65,12 @@ def reference_of(problem: Problem) -> tuple[Any, float]:
 
 def all_variants(problem: Problem, reference: Any, quick: bool = False) -> dict[str, list[Run]]:
     """Runs of the best variants on a fine grid of tolerances: those that win somewhere on a coarse one."""
-    variants = [(form, variant) for form in problem.forms for variant in VARIANTS]
+    names = [name for name, options in VARIANTS.items() if options.get("compact_mode") or not problem.compact]
+    variants = [(form, variant) for form in problem.forms for variant in names]
     if quick:
-        variants = [pair for pair in variants if pair[1] in ("", ", fast math")]
+        variants = [
+            pair for pair in variants if "accurate" not in pair[1] and ("compact" in pair[1]) == problem.compact
+        ]
 
     def runs_of(form, variant, tolerances):
         found = []
