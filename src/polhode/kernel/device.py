@@ -35,6 +35,7 @@ from polhode.kernel.fusing import fused
 from polhode.kernel.jit import pointer
 from polhode.kernel.many import TOO_MANY_STEPS
 from polhode.kernel.signatures import Workspace
+from polhode.kernel.simd import by_hand
 from polhode.kernel.source import Unsupported
 from polhode.kernel.step_size import CONTROLLERS
 from polhode.kernel.text import I32, Builder, Constant, F, I
@@ -112,12 +113,9 @@ def _fixed(values: np.ndarray) -> Callable[..., Any]:
     return fixed
 
 
-@intrinsic
-def _shifted(typing, memory, k):
-    def build(context, builder, signature, arguments):
-        return builder.gep(arguments[0], [arguments[1]])
-
-    return memory(memory, types.intp), build
+_shifted = by_hand(
+    "_shifted", lambda memory, k: memory(memory, types.intp), lambda builder, memory, k: builder.gep(memory, [k])
+)
 
 
 @njit(forceinline=True)

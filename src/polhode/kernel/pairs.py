@@ -95,6 +95,13 @@ def switched(r, inverse, c):
     return 1.0 - t * fourth * series, 630.0 * c[NARROW] * (both * both) * (both * both) * inverse
 
 
+@inlined
+def pushed(c, at, f, h):
+    """Subtract a force from the sums of a body, and add to the others."""
+    store4(c, at, load4(c, at) - f)
+    store4(c, at + 4, load4(c, at + 4) + h)
+
+
 def row(i, first, count, s, N, c):
     """Sum over ``count`` pairs of body i, with the bodies listed at c[first:] or, where first is 0, with those after i.
 
@@ -121,24 +128,16 @@ def row(i, first, count, s, N, c):
         g0, g1, g2, g3 = transposed(g0, g1, g2, g3)
         h0, h1, h2, h3 = transposed(h0, h1, h2, h3)
         F, G = F + f0, G + g0
-        at = sums + ROW * j0
-        store4(c, at, load4(c, at) - f0)
-        store4(c, at + 4, load4(c, at + 4) + h0)
+        pushed(c, sums + ROW * j0, f0, h0)
         if left > 1:
             F, G = F + f1, G + g1
-            at = sums + ROW * j1
-            store4(c, at, load4(c, at) - f1)
-            store4(c, at + 4, load4(c, at + 4) + h1)
+            pushed(c, sums + ROW * j1, f1, h1)
         if left > 2:
             F, G = F + f2, G + g2
-            at = sums + ROW * j2
-            store4(c, at, load4(c, at) - f2)
-            store4(c, at + 4, load4(c, at + 4) + h2)
+            pushed(c, sums + ROW * j2, f2, h2)
         if left > 3:
             F, G = F + f3, G + g3
-            at = sums + ROW * j3
-            store4(c, at, load4(c, at) - f3)
-            store4(c, at + 4, load4(c, at + 4) + h3)
+            pushed(c, sums + ROW * j3, f3, h3)
     return F, G
 
 

@@ -180,21 +180,27 @@ IN_KERNELS: dict[Callable[..., Any], Any] = {}
 """For each function, which intrinsic it is in kernels."""
 
 
+def by_hand(name, typed, write):
+    """An intrinsic: ``typed(*kinds)`` is its signature in kernels, ``write(builder, *arguments)`` writes it."""
+
+    def definition(typing, *kinds):
+        def build(context, builder, signature, arguments):
+            made = write(builder, *arguments)
+            if signature.return_type == types.none:
+                return context.get_dummy_value()
+            return context.make_tuple(builder, signature.return_type, made) if isinstance(made, list) else made
+
+        return typed(*kinds), build
+
+    definition.__name__ = name
+    return intrinsic(definition)
+
+
 def in_kernels(typed, write):
-    """Decorator: ``typed(*kinds)`` is the function's signature in kernels, ``write(builder, *arguments)`` writes it."""
+    """Decorator: what a function is in kernels, as ``by_hand`` has it."""
 
     def taught(function):
-        def definition(typing, *kinds):
-            def build(context, builder, signature, arguments):
-                made = write(builder, *arguments)
-                if signature.return_type == types.none:
-                    return context.get_dummy_value()
-                return context.make_tuple(builder, signature.return_type, made) if isinstance(made, list) else made
-
-            return typed(*kinds), build
-
-        definition.__name__ = function.__name__
-        made = IN_KERNELS[function] = intrinsic(definition)
+        made = IN_KERNELS[function] = by_hand(function.__name__, typed, write)
         overload(function)(lambda *arguments: lambda *arguments: made(*arguments))
         return function
 

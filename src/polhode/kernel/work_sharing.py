@@ -25,9 +25,9 @@ import sys
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils, config
-from numba.extending import intrinsic
 
 from polhode.kernel.jit import hole, inlined
+from polhode.kernel.simd import by_hand
 
 TICKET, GIVEN, DONE, STOP, FIRST = 0, 8, 16, 24, 32
 """Offsets in the control block, each in a separate cache line since waiting threads read them all the time."""
@@ -44,74 +44,38 @@ def _place(builder, address, k):
     return builder.gep(builder.inttoptr(address, NUMBER.as_pointer()), [k])
 
 
-@intrinsic
-def _seen(typing, address, k):
-    def build(context, builder, signature, arguments):
-        return builder.load_atomic(_place(builder, *arguments), "acquire", ALIGNED)
-
-    return types.int64(types.int64, types.int64), build
+def _rested(builder):
+    if platform.machine() in ("x86_64", "AMD64"):
+        kind = ir.FunctionType(ir.VoidType(), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
 
 
-@intrinsic
-def _shown(typing, address, k, value):
-    def build(context, builder, signature, arguments):
-        builder.store_atomic(arguments[2], _place(builder, *arguments[:2]), "release", ALIGNED)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64), build
+def _yielded(builder):
+    if sys.platform != "win32":
+        kind = ir.FunctionType(ir.IntType(32), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
 
 
-@intrinsic
-def _drawn(typing, address, k):
-    def build(context, builder, signature, arguments):
-        return builder.atomic_rmw("add", _place(builder, *arguments), NUMBER(1), "acq_rel")
-
-    return types.int64(types.int64, types.int64), build
-
-
-@intrinsic
-def _rest(typing):
-    """Pause instruction for a spinning thread."""
-
-    def build(context, builder, signature, arguments):
-        if platform.machine() in ("x86_64", "AMD64"):
-            kind = ir.FunctionType(ir.VoidType(), [])
-            builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
-        return context.get_dummy_value()
-
-    return types.void(), build
-
-
-@intrinsic
-def _yield(typing):
-    """Yield the processor to another thread."""
-
-    def build(context, builder, signature, arguments):
-        if sys.platform != "win32":
-            kind = ir.FunctionType(ir.IntType(32), [])
-            builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
-        return context.get_dummy_value()
-
-    return types.void(), build
-
-
-@intrinsic
-def _address(typing, pointer):
-    def build(context, builder, signature, arguments):
-        return builder.ptrtoint(arguments[0], NUMBER)
-
-    return types.int64(pointer), build
-
-
-@intrinsic
-def _numbers(typing, address):
-    kind = types.CPointer(types.float64)
-
-    def build(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], context.get_value_type(kind))
-
-    return kind(types.int64), build
-
+I = types.int64
+_seen = by_hand(
+    "_seen", lambda address, k: I(I, I),
+    lambda builder, address, k: builder.load_atomic(_place(builder, address, k), "acquire", ALIGNED),
+)  # fmt: skip
+_shown = by_hand(
+    "_shown", lambda address, k, value: types.void(I, I, I),
+    lambda builder, address, k, value: builder.store_atomic(value, _place(builder, address, k), "release", ALIGNED),
+)  # fmt: skip
+_drawn = by_hand(
+    "_drawn", lambda address, k: I(I, I),
+    lambda builder, address, k: builder.atomic_rmw("add", _place(builder, address, k), NUMBER(1), "acq_rel"),
+)  # fmt: skip
+_rest = by_hand("_rest", lambda: types.void(), _rested)  # the pause instruction for a spinning thread
+_yield = by_hand("_yield", lambda: types.void(), _yielded)  # gives the processor to another thread
+_address = by_hand("_address", lambda pointer: I(pointer), lambda builder, pointer: builder.ptrtoint(pointer, NUMBER))
+_numbers = by_hand(
+    "_numbers", lambda address: types.CPointer(types.float64)(I),
+    lambda builder, address: builder.inttoptr(address, ir.DoubleType().as_pointer()),
+)  # fmt: skip
 
 carry_out = hole("carry_out(s, address)", "Does slice s of a job, whose arguments are at FIRST.")
 
