@@ -132,6 +132,14 @@ def test_what_is_torn_is_named(trajectory, tmp_path):
         ph.load(store)
 
 
+def test_a_file_is_synced_with_its_digests_before_it_takes_its_place(trajectory, tmp_path, monkeypatch):
+    done = []
+    monkeypatch.setattr(os, "fsync", lambda handle: done.append(os.fstat(handle).st_size))
+    monkeypatch.setattr(os, "replace", lambda a, b, real=os.replace: (done.append("replaced"), real(a, b)))
+    path = ph.save(trajectory.isel(time=slice(0, 3)), tmp_path / "run.nc")
+    assert done == [path.stat().st_size, "replaced"]
+
+
 def test_checksums_for_other_readers(written, trajectory):
     """Large variables have the checksums of their format; xarray reads all of it, and takes no digests along."""
     with warnings.catch_warnings():
