@@ -112,7 +112,10 @@ def perturbed() -> Problem:
     initial = {"position": (6978.0 * 0.98, 0.0, 0.0), "velocity": (0.0, speed * cos(1.1), speed * sin(1.1))}
 
     def pull(number, other, r, direct):
-        mu, _, rate, phase, *axes = (number(x) for x in other.numbers)
+        mu, (_, rate, phase, *axes) = (
+            number(float(other.load.parameters["mu"])),
+            map(number, other.load.parameters["path"]),
+        )
         angle = rate * hk.time + phase
         c, s = hk.cos(angle), hk.sin(angle)
         at = [c * axes[i] + s * axes[3 + i] for i in range(3)]
