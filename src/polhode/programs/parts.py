@@ -16,7 +16,7 @@ from polhode.programs import derive
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
-from polhode.programs.roles import behind, of_each, of_flat_memory, plain
+from polhode.programs.roles import of_each, of_flat_memory, plain
 from polhode.programs.text import Lines
 
 Turns = Sequence[Sequence[bool]]
@@ -52,11 +52,12 @@ def together(parts: Mapping[int, Dynamics]) -> tuple[Graph, dict[int, Loads]]:
 
 def added(g: Graph, loads: Sequence[Loads]) -> Loads:
     """The sum of loads."""
+    return Loads(*(tuple(row_by_row(g, *(one[k] for one in loads))) for k in range(3)))
 
-    def total(columns: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-        return tuple(g.sum(*((a, 1.0) for a in rows)) for rows in zip(*columns, strict=True))
 
-    return Loads(*(total([one[k] for one in loads]) for k in range(3)))
+def row_by_row(g: Graph, *several: Sequence[int]) -> list[int]:
+    """The sums of the first rows, of the second ones, and so on."""
+    return [g.sum(*((a, 1.0) for a in rows)) for rows in zip(*several, strict=True)]
 
 
 def commutator_of(g: Graph, loads: Loads, turns: Turns | None) -> Loads:
@@ -140,10 +141,10 @@ def text(
     """The text of a role that adds up loads."""
 
     def given(names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-        read, found = of_flat_memory(names, bodies, of_each if several else plain)
+        read, found = of_flat_memory(names, bodies, of_each if several else plain, before)
         if several:
             found |= {one: f"y[{L.BODY} * N + {one[3:]}]" for one in names if one.startswith("aux")}
-        return read, found | (behind(names, bodies, before) if before else {})
+        return read, found
 
     lines, acting, rates = added_up(g, branches, bodies, count, given, memory_at)
     at = f"{L.LOAD} * i + " if several else ""

@@ -28,21 +28,16 @@ def of_each(array: str, k: int) -> str:
     return f"{array}[{k}]"
 
 
-def behind(names: Iterable[str], N: int, before: int) -> dict[str, str]:
-    """Expressions of the auxiliary variables behind the first few."""
-    return {one: f"y[{L.BODY * N + before + int(one[3:])}]" for one in names if one.startswith("aux")}
-
-
 def of_flat_memory(
-    names: Iterable[str], N: int = 1, at: Callable[[str, int], str] = plain
+    names: Iterable[str], N: int = 1, at: Callable[[str, int], str] = plain, before: int = 0
 ) -> tuple[list[str], dict[str, str]]:
     """Lines that read the attitudes of N bodies, and expressions of all inputs that may be among these names.
 
-    ``at(array, k)`` is the expression of number k of ``y``, ``bodies`` or ``parameters``.
-    """
+    ``at(array, k)`` is the expression of number k of ``y``, ``bodies`` or ``parameters``; so many auxiliary variables
+    stand ``before`` the inputs."""
     names = set(names)
     given = {"t": "t"} | {name: at("parameters", int(name[1:])) for name in names if name[0] == "p"}
-    given |= {name: at("y", L.BODY * N + int(name[3:])) for name in names if name.startswith("aux")}
+    given |= {name: at("y", L.BODY * N + before + int(name[3:])) for name in names if name.startswith("aux")}
     read: list[str] = []
     for i in range(N):
         y, b = L.BODY * i, L.CONSTANTS * i
@@ -65,10 +60,12 @@ def of_flat_memory(
     return read, given
 
 
-def text_of_rows(name: str, g: Graph, rows: Sequence[int], N: int, places: Iterable[int] | None = None) -> str:
+def text_of_rows(
+    name: str, g: Graph, rows: Sequence[int], N: int, places: Iterable[int] | None = None, before: int = 0
+) -> str:
     """The text of a role of signature LOADS that writes rows of a program, to these places or one after the other."""
     rows = factored(g, rows)
-    read, given = of_flat_memory(g.names(rows), N)
+    read, given = of_flat_memory(g.names(rows), N, before=before)
     body = Lines(g, rows, given)
     stores = (f"out[{k}] = {body.names[a]}" for k, a in zip(places or range(len(rows)), rows, strict=True))
     return "\n    ".join([f"def {name}(part, t, N, y, bodies, parameters, out):", *read, *body.lines, *stores]) + "\n"

@@ -17,10 +17,8 @@ from polhode.loads import Load
 from polhode.loads.thrust import CLOSES, COMMAND, OPEN
 from polhode.programs import memory
 from polhode.programs.decisions import Decisions
-from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
-from polhode.programs.roles import behind, of_flat_memory
-from polhode.programs.text import Lines
+from polhode.programs.roles import text_of_rows
 from polhode.programs.trace import flat
 from polhode.programs.tracer import row_of
 from polhode.programs.written import module_of
@@ -158,15 +156,10 @@ def written(commanded: Commanded, structure: Structure) -> Structure:
 
 def _role(commanded: Commanded, parts: Values, before: int) -> Callable[..., Any]:
     """The role of a controller; there are so many auxiliary variables before the states."""
-    g, N = commanded.tracing.g, commanded.tracing.N
-    wanted = factored(g, [a for rows in parts.values() for a in rows])
-    names = g.names(wanted)
-    read, given = of_flat_memory(names, N)
-    body = Lines(g, wanted, given | behind(names, N, before))
-    places = [before + commanded.sum.places[name][0] + k for name, rows in parts.items() for k in range(len(rows))]
-    stores = [f"out[{L.LOAD * N + k}] = {body.names[a]}" for k, a in zip(places, wanted, strict=True)]
-    lines = ["def command(part, t, N, y, bodies, parameters, out):", *read, *body.lines, *stores]
-    return module_of("\n    ".join(lines) + "\n").command
+    N, wanted = commanded.tracing.N, [a for rows in parts.values() for a in rows]
+    first = {name: L.LOAD * N + before + commanded.sum.places[name][0] for name in parts}
+    places = [first[name] + k for name, rows in parts.items() for k in range(len(rows))]
+    return module_of(text_of_rows("command", commanded.tracing.g, wanted, N, places, before)).command
 
 
 # ------------------------------------------------------------------ in a system

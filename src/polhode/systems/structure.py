@@ -26,7 +26,7 @@ from polhode.programs.decisions import Decisions
 from polhode.programs.factor import factored
 from polhode.programs.memory import Values
 from polhode.programs.primitives import FIRST, MEMORY
-from polhode.programs.roles import behind, of_flat_memory, plain
+from polhode.programs.roles import of_flat_memory, plain
 from polhode.programs.text import Lines
 from polhode.programs.written import module_of
 from polhode.surroundings.surrounding import Table
@@ -178,7 +178,8 @@ def lines_of(load: Load, system: System) -> tuple[str, ...]:
         lines, given = of_flat_memory(inputs, n, slot)
         if not handed and any(isinstance(one, Table) for one in load.parameters.values()):  # none around is, then
             given |= {MEMORY: "table", FIRST: f"at - {own} + "}
-        body = Lines(tracing.g, [row], given | behind(inputs, N, system.read_from))
+        states = {one: f"y[{L.BODY * N + system.read_from + int(one[3:])}]" for one in inputs if one.startswith("aux")}
+        body = Lines(tracing.g, [row], given | states)
         lines = [*head, *lines, *body.lines, f"return {body.names[row]}"]
         return {name: numbers[int(name[1:])] for name in decisions.asked}, tuple(lines)
 

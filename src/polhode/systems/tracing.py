@@ -26,7 +26,7 @@ from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
 from polhode.programs.memory import Parameters, Rows, Values
 from polhode.programs.opaque import called_in
-from polhode.programs.parts import REMEMBERED, Loads, Turns, added, commutator_text, text
+from polhode.programs.parts import REMEMBERED, Loads, Turns, added, commutator_text, row_by_row, text
 from polhode.programs.potentials import loads_of, moving_inputs, potential_text
 from polhode.programs.raising import swallowed
 from polhode.programs.rewire import rewired
@@ -172,8 +172,7 @@ class Tracing:
         coupling = Loads((self.zero,) * (3 * self.N), tuple(self.coupling), self.loads[L.RESTING].rates)
         coupled = dict[str, Loads]()
         if sum.carried:  # torques of motors and gimbals on their bodies
-            pairs = zip(self.loads[L.MOVING].torque, self.inside, strict=True)
-            torque = tuple(g.sum((a, 1.0), (b, 1.0)) for a, b in pairs)
+            torque = tuple(row_by_row(g, self.loads[L.MOVING].torque, self.inside))
             acting[L.MOVING] = self.loads[L.MOVING]._replace(torque=torque)
             coupled[f"part & {L.MOVING} != 0 and part & {L.WITHOUT_COUPLING} == 0"] = coupling
         conditions = {f"part & {part} != 0": one for part, one in acting.items()} | coupled
@@ -366,7 +365,7 @@ class Tracing:
                     f"{load.described} returns the rate of {key!r}, which {self.sum.held[key]}; leave it out"
                 )
             if key in self.rates:
-                self.rates[key] = [g.sum((a, 1.0), (b, 1.0)) for a, b in zip(self.rates[key], mine, strict=True)]
+                self.rates[key] = row_by_row(g, self.rates[key], mine)
                 continue
             to = self.parts[L.MOVING if moving else L.RESTING][key == "torque"]
             for n, i in enumerate(on):
@@ -411,7 +410,7 @@ class Tracing:
         derived = loads_of(g, level, self.sum.moves, self.sum.turns)
         self._same(one, "loads", mine, (derived.force, derived.torque), decisions)
         for to, rows in zip(self.with_stated, mine, strict=True):
-            to[:] = [g.sum((a, 1.0), (b, 1.0)) for a, b in zip(to, rows, strict=True)]
+            to[:] = row_by_row(g, to, rows)
 
     def _same(self, one: Summand, what: str, mine: Sequence[Any], derived: Sequence[Any], decisions: Decisions) -> None:
         """Refuse forces and torques that a function of the user's gives beside a potential, if they are not those that
