@@ -41,8 +41,9 @@ def test_own_rows(k):
 
 
 @pytest.fixture
-def outcomes(tmp_path):
+def outcomes(tmp_path, monkeypatch):
     """What becomes of these tests, by name."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     (tmp_path / "test_them.py").write_text(TESTS)
 
     def run():
@@ -53,7 +54,7 @@ def outcomes(tmp_path):
                 if report.when == "call":
                     told[report.nodeid.partition("::")[2]] = (report.outcome, str(report.longrepr))
 
-        alone = ["-n", "0", "--tb", "short", "-p", "no:cacheprovider", "--import-mode", "importlib"]
+        alone = ["-o", "addopts=", "--tb", "short", "-p", "no:cacheprovider", "--import-mode", "importlib"]
         places = ["-c", str(SETTINGS), "--rootdir", str(tmp_path), str(tmp_path)]
         pytest.main([*alone, *places], plugins=[Reports()])
         return told

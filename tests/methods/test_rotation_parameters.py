@@ -115,7 +115,7 @@ def test_table_1(label):
             assert error < (2e-7, 1e-7)[k - len(TABLE_1)]
 
 
-@each("steps", [range(98, 103), range(6000, 6800, 160)], ids=["coarse", "fine"])
+@each("steps", [range(98, 103), range(6000, 6800, 320)], ids=["coarse", "fine"])
 def test_equivalent_methods_agree(steps):
     """Sharing the stages of a step, all forms of the attitude differ by round-off, on the motion of Table 1.
 
@@ -160,7 +160,7 @@ def test_no_drift_from_the_group():
     """The attitude of three numbers is orthogonal to round-off however long the run; 10^6 steps in the study."""
     top = ph.heavy_top((0.234375, 0.46875, 0.234375), (0, 1, 0), mass=15.0, inertia_about="center_of_mass")
     for label in ("rotation_vector", "euler"):
-        ds = ph.integrate(top, label, step=1e-3, steps=100_000, every=100, angular_velocity=(0.0, 150.0, -4.61538))
+        ds = ph.integrate(top, label, step=1e-3, steps=20_000, every=20, angular_velocity=(0.0, 150.0, -4.61538))
         R = ph.rotation.matrix_from_quaternion(ds.attitude.values)
         assert np.linalg.norm(np.swapaxes(R, 1, 2) @ R - np.eye(3), axis=(1, 2)).max() < 5e-15
 

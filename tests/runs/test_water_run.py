@@ -8,9 +8,10 @@ import pytest
 import polhode as ph
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("molecules", "steps", "every", "bath", "runs"),
-    [(64, 4000, 4, 2500, 6), pytest.param(1000, 100_000, 50, 10_000, 1, marks=pytest.mark.full)],
+    [(64, 4000, 4, 2500, 6), (1000, 100_000, 50, 10_000, 1)],
 )
 def test_energy_does_not_drift_and_is_shared(molecules, steps, every, bath, runs):
     system = ph.rigid_water(molecules, density=997.0)
