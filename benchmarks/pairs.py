@@ -26,8 +26,8 @@ import numpy as np
 
 import polhode as ph
 from figure import Figure
-from polhode.kernel import jit, layout as L, neighbours
-from polhode.kernel.signatures import A1, LOADS, i8, types
+from polhode.kernel import jit, layout as L, pairs
+from polhode.kernel.signatures import A1, LOADS, function_type, i8, void
 from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import ThreadPool
 
@@ -104,7 +104,7 @@ class Polhode:
         self.system = system
         self.y = start_state(system, position=r, attitude=q / np.linalg.norm(q, axis=1, keepdims=True))
         self.parameters, self.out = system.with_memory, np.zeros(6 * system.N)
-        signature = types.void(types.FunctionType(LOADS), i8, i8, A1, A1, A1, A1)
+        signature = void(function_type(LOADS), i8, i8, A1, A1, A1, A1)
         self.call, self.role = jit.compile_kernel(many, signature), system.compiled_loads(0.0, self.y)
 
     def __call__(self, times):
@@ -114,7 +114,7 @@ class Polhode:
 
     def anew(self):
         """An evaluation with a new list."""
-        self.parameters[int(self.parameters[neighbours.NOW_AT]) + neighbours.LISTED] = 0.0
+        self.parameters[int(self.parameters[pairs.NOW_AT]) + pairs.LISTED] = 0.0
         return self(1)
 
     def in_threads(self, times, threads):
@@ -221,7 +221,7 @@ def main() -> None:
             theirs[0].check()
             a, b, c = found / (n * (n - 1) / 2) * 1e9
             two = ""
-            if ours.system.parameters[neighbours.SLICES] > 1:
+            if ours.system.parameters[pairs.SLICES] > 1:
                 one, both = best(repeats, (ours, times), (ours.in_threads, times, 2))
                 two = f"{one / both:13.2f}"
             print(f"{n:6d} bodies {a:26.1f} {b:8.1f} {c:14.1f} {a / b:13.2f} {two}")
@@ -240,14 +240,14 @@ def main() -> None:
             theirs[0].check()
             new, list_c = best(repeats, (ours.anew,), (theirs[0].listed,))
             one, both = best(repeats, (ours, times), (ours.in_threads, times, 2))
-            pairs = inside(r, edge, CUTOFF)
-            x, y, z = (t / pairs * 1e9 for t in (a, b, c))
+            count = inside(r, edge, CUTOFF)
+            x, y, z = (t / count * 1e9 for t in (a, b, c))
             name = f"{n:6d} bodies, {'shuffled' if shuffled else 'as on the lattice'}"
             print(f"{name:31s} {x:7.1f} {y:8.1f} {z:14.1f} {x / y:13.2f} {one / both:13.2f} {(new - a) * 1e3:12.2f} ms "
                   f"({(new - a) / a:.1f} evaluations), {list_c * 1e3:.2f} ms")  # fmt: skip
             if python:
                 pair, build = lammps(python, r, edge)
-                print(f"{'':7s}LAMMPS {pair / pairs * 1e9:25.1f}, a list {build * 1e3:.2f} ms")
+                print(f"{'':7s}LAMMPS {pair / count * 1e9:25.1f}, a list {build * 1e3:.2f} ms")
     if not python:
         print("\nLAMMPS is left out: name a Python that has it with --lammps")
 

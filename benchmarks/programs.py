@@ -18,12 +18,11 @@ import time
 os.environ["POLHODE_CACHE_DIR"] = tempfile.mkdtemp(prefix="polhode-benchmark-")
 
 import numpy as np
-from numba import f8, i8, types
 
 import polhode as ph
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.kernel import jit, layout as L
-from polhode.kernel.signatures import LOADS
+from polhode.kernel.signatures import A1, LOADS, function_type, i8, void
 from polhode.programs.parts import commutator_of
 from polhode.programs.potentials import loads_of, text
 from polhode.programs.series_role import HEAD, SCALE, series_of_motion, series_role
@@ -121,7 +120,7 @@ def derived(program, moves, turns):
 
 
 def main(repeats: int) -> None:
-    loop = jit.compile_kernel(calls, types.void(types.FunctionType(LOADS), i8, i8, *[f8[::1]] * 4))
+    loop = jit.compile_kernel(calls, void(function_type(LOADS), i8, i8, *[A1] * 4))
     print(f"{'':10}  derive  compile | loads ns: derived written | commutator: derived written | largest difference")
     for name, (function, arguments, (r, q), make, numbers) in CASES.items():
         begin = time.perf_counter()

@@ -1,11 +1,11 @@
-"""Modules and names that a package loads when they are first used."""
+"""Modules and names that a package loads when they are first used, and packages that take long to import."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from polhode.errors import missing
 
@@ -30,3 +30,21 @@ def loaded(package: str, homes: Mapping[str, str], name: str) -> Any:
     home, colon, _ = homes[name].partition(":")
     module = opened(f"{package}.{home}")
     return getattr(module, name) if colon else module
+
+
+class Later(ModuleType):
+    """A package that has not been asked for yet."""
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(opened(self.__name__), attribute)
+
+
+if TYPE_CHECKING:
+    import matplotlib as matplotlib
+    import xarray
+
+    xr = xarray
+else:
+    matplotlib, xr = Later("matplotlib"), Later("xarray")
+llvmlite, numba = Later("llvmlite"), Later("numba")
+cgutils, ir, types = map(Later, ("numba.core.cgutils", "llvmlite.ir", "numba.core.types"))

@@ -4,12 +4,11 @@ import math
 
 import mpmath as mp
 import numpy as np
-from numba import types
 
 from each import each
 from polhode.algebra import elementary
 from polhode.kernel import jit
-from polhode.kernel.signatures import A1
+from polhode.kernel.signatures import A1, void
 from polhode.kernel.simd import exponent_and_fraction, load8, store8, two_to
 
 RNG = np.random.default_rng(5)
@@ -54,7 +53,7 @@ def of_arrays(function, lanes=False):
         for i in range(0, x.size, 8):
             store8(jit.pointer(out), i, function(load8(jit.pointer(x), i)))
 
-    return jit.compile_kernel(eight_at_a_time if lanes else one_by_one, types.void(A1, A1))
+    return jit.compile_kernel(eight_at_a_time if lanes else one_by_one, void(A1, A1))
 
 
 @each("name", CASES)
@@ -75,7 +74,7 @@ def test_angle_of_points():
             out[i] = elementary.arctangent2(y[i], x[i])
 
     found = np.empty_like(X)
-    jit.compile_kernel(compiled, types.void(A1, A1, A1))(Y, X, found)
+    jit.compile_kernel(compiled, void(A1, A1, A1))(Y, X, found)
     with mp.workprec(300):
         for y, x, a in zip(Y, X, found, strict=True):
             if y != 0.0 or x > 0.0:

@@ -218,7 +218,7 @@ WARM = """
     def loads(part, t, N, y, bodies, parameters, out):
         out[0] = {factor} * y[0]
 
-    whole = jit.compile_kernel(total, f8(f8[::1]))(np.array([1.5, 2.0]))
+    whole = jit.compile_kernel(total, "f8(f8[::1])")(np.array([1.5, 2.0]))
     after_arrays = rtsys._init
     jit.compile_kernel(loads, LOADS)
     body = ph.rigid_body((1, 2, 2.5))

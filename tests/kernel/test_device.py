@@ -23,7 +23,7 @@ from cover import some
 from polhode.algebra.library import LIBRARY
 from polhode.ensembles.device import loop_of
 from polhode.kernel import device, jit, layout as L
-from polhode.kernel.fusing import fused
+from polhode.kernel.device import fused
 from polhode.kernel.jit import helper
 from polhode.methods import method
 from polhode.runs.integrator import Integrator

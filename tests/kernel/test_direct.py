@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from numba import njit, types
+from numba import f8, i8, njit, types
 from numba.core import sigutils
 from numba.core.codegen import CPUCodegen
 
@@ -22,7 +22,7 @@ import polhode
 from polhode.flows import kick
 from polhode.kernel import calls, direct, jit, source
 from polhode.kernel.jit import apart, helper, inlined, integers, pointer, view
-from polhode.kernel.signatures import A1, A2, EVENT, I1, f8, i8
+from polhode.kernel.signatures import EVENT
 from polhode.methods import METHODS
 
 pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
@@ -30,6 +30,7 @@ pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
 X = (0.0, 1.0, -1.0, 0.3, -2.5, 7.25, 1e9)
 K = (0, 1, -1, 2, 3, -7, 12)
 TABLE = (2.0, -1.0, 0.5, 4.0)
+A1, A2, I1 = f8[::1], f8[:, ::1], i8[::1]
 
 
 class Pair(NamedTuple):
@@ -328,7 +329,7 @@ def test_roles_are_called_and_their_failures_passed_on():
     assert "raised" in bad._compiler.reason
     kernel = njit(nogil=True, **jit.OPTIONS)(call_event)
     kernel._compiler = direct.Compiler(kernel)
-    kernel.compile(f8(types.FunctionType(EVENT), f8, A1))
+    kernel.compile(f8(types.FunctionType(jit.typed(EVENT)), f8, A1))
     kernel.disable_compile()
     assert kernel._compiler.reason == ""
     table = np.array([1.0, 10.0])

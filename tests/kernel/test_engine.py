@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import json
 import os
+import pickle
 import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +20,7 @@ import pytest
 
 import polhode as ph
 from polhode.algebra import so3
-from polhode.kernel import cache, drive, jit, layout as L, solve
+from polhode.kernel import cache, direct, drive, jit, layout as L, solve
 from polhode.kernel.signatures import A1, f8, i8
 from polhode.methods import METHODS, CompiledMethod, Method, Promises
 
@@ -335,6 +336,45 @@ def test_what_is_heavy_comes_with_what_needs_it(python):
     assert seconds < 0.5
     assert lazy == [False, True, False]
     assert before == [] and after and not dask
+
+
+def test_numba_comes_with_what_is_compiled(python):
+    """Not with systems, their loads and what they conserve, methods, numbers of users and what is printed of them."""
+    before, after = python(
+        """
+        import json, sys
+        import polhode as ph
+        systems = [
+            ph.heavy_top([5, 5, 1], center_of_mass=[0, 0, 1], weight=20.0), ph.rigid_body([1, 2, 2.5]),
+            ph.orbit(3.986e14, mass=500.0, forces=[ph.forces.zonal(**ph.planets.EARTH.zonal)]), ph.particle(1.0),
+            ph.spacecraft([30, 35, 40], ph.planets.EARTH.mu, 100.0),
+        ]
+        assert len(str(systems)) > 100 and systems[0].conserves
+        assert len(str(ph.methods())) > 1000 and ph.methods.method("mkrk:gauss4").prepare().step
+        before = [name for name in ("numba", "llvmlite") if name in sys.modules]
+        assert ph.rotation.rotate((1.0, 0.0, 0.0, 0.0), (1.0, 2.0, 3.0)).tolist() == [1.0, 2.0, 3.0]
+        print(json.dumps([before, "numba" in sys.modules]))
+        """
+    )
+    assert before == [] and after
+
+
+@pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
+def test_functions_of_users_that_numba_compiles_call_kernels():
+    import numba
+
+    @numba.njit
+    def outer(array):
+        a = jit.pointer(array)
+        b = so3.cross((a[0], a[1], a[2]), (1.0, 0.0, 0.0))
+        return so3.dot(b, b) + ph.where(a[0] > 0.5, 1.0, 2.0)
+
+    direct.teach()
+    assert outer(np.array([1.0, 2.0, 3.0])) == 13.0 + 1.0
+    assert pickle.loads(pickle.dumps(so3.cross)) is so3.cross
+    assert outer.py_func is not outer and so3.cross((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)) == (0.0, 0.0, 1.0)
+    with pytest.raises(NotImplementedError, match="pointer exists in kernels only"):
+        jit.pointer(np.zeros(3))
 
 
 def test_what_a_run_does_not_use_is_not_loaded(python):

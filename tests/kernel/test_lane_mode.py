@@ -9,10 +9,10 @@ import pytest
 
 from cover import crossed
 from polhode.algebra import elementary
-from polhode.kernel import jit, lane_mode
+from polhode.kernel import jit
 from polhode.kernel.jit import helper, hole, inlined, numbers_at
 from polhode.kernel.lane_mode import as_lanes, lane_numbers, replaced, shared_info, shifted, some_lane
-from polhode.kernel.signatures import A1, I1, i8
+from polhode.kernel.signatures import A1, I1, i8, void
 from polhode.kernel.simd import exponent_and_fraction, four, fused, product_error, roots, sum4
 from polhode.kernel.source import Unsupported
 
@@ -49,7 +49,7 @@ def both(function, width=8, functions=()):
     return plain, wide
 
 
-SIGNATURE = lane_mode.types.void(A1, A1, A1)
+SIGNATURE = void(A1, A1, A1)
 
 
 # ------------------------------------------------------------------ functions of two numbers

@@ -56,4 +56,4 @@ def branching(a, out):
 
 def test_lanes_do_not_branch():
     with pytest.raises(Unsupported, match="truth of lanes"):
-        direct.compiled(jit.helper(branching), SIGNATURE.args, types.none)
+        direct.compiled(jit.helper(branching).dispatcher, SIGNATURE.args, types.none)

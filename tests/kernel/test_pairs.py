@@ -18,7 +18,7 @@ import polhode as ph
 from cover import chosen
 from polhode.checks import load_caller
 from polhode.errors import NotFinite
-from polhode.kernel import neighbours
+from polhode.kernel import pairs
 from polhode.runs import stepping
 from polhode.runs.initial_state import start_state
 
@@ -63,13 +63,13 @@ class Loads:
         return out
 
     def now(self, k):
-        return self.parameters[int(self.parameters[neighbours.NOW_AT]) + k]
+        return self.parameters[int(self.parameters[pairs.NOW_AT]) + k]
 
     def rows(self):
         """Neighbours of each body."""
-        at, numbers = int(self.parameters[neighbours.ROWS_AT]), self.parameters.view(np.int64)
-        pairs = numbers[at : at + 2 * self.system.N].reshape(-1, 2)
-        return [numbers[first : first + count].tolist() for first, count in pairs]
+        at, numbers = int(self.parameters[pairs.ROWS_AT]), self.parameters.view(np.int64)
+        found = numbers[at : at + 2 * self.system.N].reshape(-1, 2)
+        return [numbers[first : first + count].tolist() for first, count in found]
 
 
 def brute_force(r, reach, box):
@@ -86,7 +86,7 @@ def brute_force(r, reach, box):
 def crowded(system):
     """The same without memory for any neighbour: it must take all pairs."""
     parameters = system.parameters.copy()
-    parameters[neighbours.CAPACITY] = 0.0
+    parameters[pairs.CAPACITY] = 0.0
     return replace(system, parameters=parameters)
 
 
@@ -96,12 +96,12 @@ def check_list(r, cutoff, skin, box=None):
     n = len(r)
     loads = Loads(ph.dipoles(n, cutoff=cutoff, skin=skin, **arguments), r)
     out = loads()
-    assert loads.now(neighbours.LISTED) == 1.0 and loads.now(neighbours.BUILDS) == 1.0
+    assert loads.now(pairs.LISTED) == 1.0 and loads.now(pairs.BUILDS) == 1.0
     edges = None if box is None else np.broadcast_to(np.asarray(box, dtype=float), 3)
     assert loads.rows() == brute_force(r, cutoff + skin, edges)
     whole = Loads(crowded(loads.system), r)
     np.testing.assert_array_equal(out, whole())
-    assert whole.now(neighbours.LISTED) == (-1.0 if any(loads.rows()) else 1.0)
+    assert whole.now(pairs.LISTED) == (-1.0 if any(loads.rows()) else 1.0)
     return loads
 
 
@@ -168,10 +168,10 @@ def test_a_list_stays_while_bodies_move_less_than_half_the_skin():
     moved = r.copy()
     moved[17] += (0.0, 0.19, 0.0)
     loads(moved)
-    assert loads.now(neighbours.BUILDS) == 1.0
+    assert loads.now(pairs.BUILDS) == 1.0
     moved[17] += (0.0, 0.02, 0.0)
     loads(moved)
-    assert loads.now(neighbours.BUILDS) == 2.0
+    assert loads.now(pairs.BUILDS) == 2.0
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e200])
@@ -223,7 +223,7 @@ def test_no_bit_depends_on_the_room_for_lists(liquid, usual):
     for room in (10, 300, 1500):  # of which some hold some slices
         system = ph.dipoles(200, **LIQUID)
         parameters = system.parameters.copy()
-        parameters[neighbours.CAPACITY] = room
+        parameters[pairs.CAPACITY] = room
         system = replace(system, parameters=parameters)
         np.testing.assert_array_equal(path(system, liquid), usual)
 
@@ -235,7 +235,7 @@ def test_no_bit_depends_on_when_a_list_was_made(liquid):
     for size in (0.0, 0.1, 0.05, 0.3, 0.0, 2.0, 0.1):
         r = liquid + size * rng.uniform(-1, 1, size=liquid.shape)
         np.testing.assert_array_equal(loads(r), Loads(loads.system, r)())
-    assert 2 < loads.now(neighbours.BUILDS) < 8
+    assert 2 < loads.now(pairs.BUILDS) < 8
 
 
 @pytest.mark.parametrize("threads", chosen([2, 3, 5, 40], [2, 5, 40]))

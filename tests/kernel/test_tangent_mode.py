@@ -8,12 +8,11 @@ import os
 import mpmath
 import numpy as np
 import pytest
-from numba import i8
 
 from polhode.flows import free_rotation, tangent_rules
 from polhode.kernel import jit
 from polhode.kernel.jit import numbers_at
-from polhode.kernel.signatures import I1
+from polhode.kernel.signatures import I1, i8
 from polhode.kernel.source import Unsupported
 from polhode.kernel.tangent_mode import active, chunks, padded, plain, with_derivatives
 
@@ -208,10 +207,9 @@ SHARING = """
 import json
 
 import numpy as np
-from numba import i8
 
 from polhode.kernel import direct, jit
-from polhode.kernel.signatures import I1
+from polhode.kernel.signatures import I1, i8
 from polhode.kernel.tangent_mode import active, derivative_rules, padded
 
 

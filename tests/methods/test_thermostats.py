@@ -15,7 +15,7 @@ from polhode.algebra.so3 import axpy, cross, scale
 from polhode.checks import check_method
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
-from polhode.kernel.random import normal_pair, philox
+from polhode.kernel.sampling import normal_pair, philox
 from polhode.methods import method
 from polhode.methods.record import shortest
 from polhode.systems import System

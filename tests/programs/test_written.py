@@ -23,7 +23,7 @@ def central(r, p):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(written, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(written, "cache_root", lambda: tmp_path)
     before = set(sys.modules)
     yield tmp_path / "programs"
     for name in set(sys.modules) - before:
@@ -63,7 +63,7 @@ def test_a_file_that_is_gone_is_compiled_from_its_text(folder):
 
 
 def test_where_nothing_can_be_written_functions_work(folder, monkeypatch):
-    monkeypatch.setattr(written, "cache_folder", lambda: folder / "a file" / "below")
+    monkeypatch.setattr(written, "cache_root", lambda: folder / "a file" / "below")
     folder.mkdir()
     (folder / "a file").write_text("")
     assert module_of("def f(x):\n    return x + 43.0\n").f(1.0) == 44.0

@@ -12,7 +12,7 @@ from each import each
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput
 from polhode.kernel.many import write_energies
-from polhode.kernel.neighbours import BUILDS, NOW_AT
+from polhode.kernel.pairs import BUILDS, NOW_AT
 from polhode.methods import method
 from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import Integrator

@@ -13,7 +13,7 @@ from polhode.display import Progress
 from polhode.ensembles.of_scenario import members_of
 from polhode.errors import InvalidInput
 from polhode.kernel import layout as L, tangent_drive as D
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.methods import Method
 from polhode.runs.request import grouped
 from polhode.runs.result import release

@@ -10,7 +10,7 @@ import numpy as np
 
 from polhode.arguments import Array
 from polhode.kernel import jit, layout as L
-from polhode.kernel.signatures import A1, LOADS, f8, i8, types  # type: ignore[attr-defined]
+from polhode.kernel.signatures import A1, LOADS, f8, function_type, i8, void
 from polhode.systems import System
 
 part = jit.hole("part", "The part of the loads that is asked for.")
@@ -42,7 +42,7 @@ def load_caller(asked: int = L.ALL) -> Callable[..., None]:
     >>> out[:3], bool(abs(out[3:]).max() > 0.0)
     (array([0., 0., 0.]), True)
     """
-    signature = types.void(types.FunctionType(LOADS), f8, i8, A1, A1, A1, A1)
+    signature = void(function_type(LOADS), f8, i8, A1, A1, A1, A1)
     return jit.compile_kernel(jit.bind(call_loads, part=asked), signature)  # type: ignore[no-untyped-call]
 
 

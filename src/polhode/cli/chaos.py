@@ -12,7 +12,7 @@ from polhode.cli.options import ALLOW_CODE, JSON, NO_PICTURE, OVERWRITE, QUIET, 
 from polhode.cli.text import complete_method, complete_scenario, laid_out, noted, show_summary
 from polhode.display import duration
 from polhode.errors import StepFailed
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 
 REGULAR = 2.5
 """MEGNO at the end up to which members are counted as regular."""

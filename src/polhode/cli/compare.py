@@ -15,7 +15,7 @@ from polhode.cli.options import ALLOW_CODE, OVERWRITE, argument, as_command, opt
 from polhode.cli.run import check_folder
 from polhode.cli.text import complete_method, complete_scenario, noted, print_table
 from polhode.errors import Interrupted, InvalidInput
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 
 if TYPE_CHECKING:
     from polhode.systems import System

@@ -8,7 +8,7 @@ from typing import Any
 import polhode as ph
 from polhode.cli.text import laid_out
 from polhode.display import duration
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 
 DRAWN = ("angular_velocity", "position", "energy")
 """Variables whose bands are drawn: the first that there is."""

@@ -12,7 +12,7 @@ import polhode as ph
 from polhode.cli.members import is_ensemble, picture_of_members
 from polhode.cli.options import OVERWRITE, QUIET, argument, as_command, option
 from polhode.errors import InvalidInput
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 
 
 class _WithPanels(click.Command):

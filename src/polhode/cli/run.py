@@ -21,7 +21,7 @@ from polhode.cli.text import complete_method, complete_scenario, laid_out, noted
 from polhode.display import Display as AnyDisplay, duration
 from polhode.errors import FileProblem, Interrupted, InvalidInput, PolhodeError, UserFunctionError
 from polhode.kernel.interrupts import Noticed
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 
 if TYPE_CHECKING:
     from polhode.display import Progress

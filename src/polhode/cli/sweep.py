@@ -14,7 +14,7 @@ from polhode.cli.options import ALLOW_CODE, JSON, NO_PICTURE, QUIET, argument, a
 from polhode.cli.text import complete_scenario, laid_out, noted, show_summary
 from polhode.display import duration
 from polhode.errors import FileProblem, InvalidInput, PolhodeError
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 
 if TYPE_CHECKING:
     from polhode.ensembles.sweep import SweepStatus

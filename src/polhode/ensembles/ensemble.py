@@ -24,7 +24,7 @@ from polhode.ensembles.sampling import Members as Drawn
 from polhode.ensembles.store_of_members import StoreOfMembers
 from polhode.errors import CoarseStepWarning, Interrupted, InvalidInput, answering, unknown_name, warn
 from polhode.kernel import jit, layout as L
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.methods import Method, MethodSpec
 from polhode.runs.integrate import RUNS, Watch, reporting
 from polhode.runs.request import ARGUMENTS, Events, Parameters, Request

@@ -9,7 +9,7 @@ from polhode.display import Progress
 from polhode.ensembles.ensemble import ensemble
 from polhode.ensembles.sampling import Members, members
 from polhode.errors import InvalidInput, shown
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.runs.request import grouped
 from polhode.runs.scenario import Scenario
 from polhode.runs.state import ATTITUDES, TURNING

@@ -22,7 +22,7 @@ from polhode.ensembles.plan import Plan, rows_of
 from polhode.errors import EnergyWarning, InvalidInput, PolhodeError, PolhodeWarning, warn
 from polhode.kernel import layout as L
 from polhode.kernel.many import TOO_MANY_STEPS
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.runs.integrate import RUNS, carry_out, instead, taken, taken_instead
 from polhode.runs.request import WITHOUT_SERIES, Request
 from polhode.runs.result import attributes, causes, large_ratio

@@ -16,7 +16,7 @@ from polhode.arguments import Array, Indices, function, text
 from polhode.ensembles import moments
 from polhode.ensembles.tables import MEMBER
 from polhode.errors import InvalidInput, PolhodeError, UserFunctionError, shown, unknown_name
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 
 
 class Sketch(NamedTuple):

@@ -33,8 +33,7 @@ from polhode.ensembles import reduction_kinds as kinds
 from polhode.ensembles.reduction_kinds import Reduction
 from polhode.ensembles.tables import MEMBER
 from polhode.errors import InvalidInput, answering, naming, shown, unknown_name
-from polhode.lazy import public_names
-from polhode.lazy_packages import xr
+from polhode.lazy import public_names, xr
 
 __all__ = [
     "Reduction", "Running", "apply", "covariance", "crossings", "events", "extremes", "mean", "quantiles",

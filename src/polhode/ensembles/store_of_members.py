@@ -20,7 +20,7 @@ from polhode.arguments import path as checked_path
 from polhode.durable import write_durably
 from polhode.ensembles.engines import NOT_RUN
 from polhode.errors import FileProblem, InvalidInput, shown
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.trajectory.growing import NODE, Growing, group_of, opened
 
 BUFFER = 2**23

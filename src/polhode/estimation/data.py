@@ -16,7 +16,7 @@ from polhode import reading
 from polhode.arguments import Array, has, mapping, path as checked_path
 from polhode.errors import FileProblem, InvalidInput, answering, shown, unknown_name
 from polhode.estimation.measurements import DIRECTIONS, KINDS, Measurement, measurement
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 
 OTHER_NAMES = {"angular_velocity": "gyro", "gyroscope": "gyro", "rates": "gyro", "quaternion": "attitude",
                "star_tracker": "attitude", "gnss": "position", "gps": "position", "doppler": "range_rate"}  # fmt: skip

@@ -27,7 +27,7 @@ from polhode.estimation.models import Rows, right_jacobian, whitened
 from polhode.estimation.problem import BEYOND, RunWords, Seen, checked, factor_of, numbers_in_range, rows_at
 from polhode.estimation.quantities import Quantity, list_of_names, quantities
 from polhode.estimation.solve import difference, moved
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.methods import MethodSpec
 from polhode.runs.integrate import integrate
 from polhode.runs.settings import Settings

@@ -20,7 +20,7 @@ from polhode.estimation.measurements import Measurement, in_range, inverse_chole
 from polhode.estimation.models import SEEN, Rows, residual_among, whitened
 from polhode.estimation.observability import Directions, directions
 from polhode.estimation.quantities import Quantity
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.methods import Method, MethodSpec
 from polhode.runs.integrate import integrate
 from polhode.runs.parameters import system_with

@@ -17,7 +17,7 @@ from polhode.estimation.models import whitened
 from polhode.estimation.observability import Directions, Unobservable, scaled_together
 from polhode.estimation.problem import Problem
 from polhode.html import facts, rows_of
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.runs.state import State
 from polhode.systems import System
 

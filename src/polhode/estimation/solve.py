@@ -23,7 +23,7 @@ from polhode.estimation.observability import Directions
 from polhode.estimation.problem import Linearisation, Point, Problem, checked
 from polhode.estimation.quantities import quantities
 from polhode.estimation.result import Convergence
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 
 SOLVERS = ("trf", "dogbox", "lm")
 LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from math import inf
 
-from numba import f8, i8
-
 from polhode.algebra.elementary import nearest
 from polhode.flows.polynomial import (
     LARGEST_RATIO,
@@ -28,7 +26,7 @@ from polhode.kernel.jit import integers_at, numbers_at
 from polhode.kernel.lane_drive import copied, recorded
 from polhode.kernel.lane_mode import as_lanes, lane_numbers, replaced, shared_info, shifted, some_lane, with_known
 from polhode.kernel.many import TOO_MANY_STEPS
-from polhode.kernel.signatures import I1, Workspace
+from polhode.kernel.signatures import I1, Workspace, f8, i8
 from polhode.kernel.simd import exponent_and_fraction, two_to
 
 series = jit.hole("series(part, t, N, y, bodies, parameters, work)", "The coefficients of the series.")

@@ -27,19 +27,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import llvmlite
-import llvmlite.binding as llvm
-import numba
-from numba.core import base, event
-from numba.core.caching import _Cache
-from numba.core.codegen import Codegen
-from numba.core.compiler import CompileResult
-from numba.core.runtime import _nrt_python, rtsys
-from numba.core.serialize import dumps
-
 from polhode.errors import FileProblem
 from polhode.kernel import reach
 from polhode.kernel.interrupts import held
+from polhode.lazy import llvmlite, numba
 
 try:
     import fcntl
@@ -155,22 +146,13 @@ def _unsafe(folder: Path) -> str:
 
 
 # ------------------------------------------------------------------ the files
-class KernelCache(_Cache):  # type: ignore[misc]
+class KernelCache:
     """Numba's cache interface for one function: one file per signature and processor.
 
     Functions for which ``reach`` has no digest are not cached."""
 
     def __init__(self, function: Any, options: dict[str, Any]) -> None:
-        self.function, self.options = function, options
-
-    @property
-    def cache_path(self) -> str:
-        return str(cache_folder())
-
-    def enable(self) -> None:
-        """Does nothing: the cache is always enabled."""
-
-    disable = flush = enable
+        self.function, self.options, self.cache_path = function, options, str(cache_folder())
 
     @functools.cached_property
     def reached(self) -> bytes | None:
@@ -180,7 +162,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         except reach.Unknown:
             return None
 
-    def _place(self, signature: object, codegen: Codegen) -> tuple[Path, bytes] | None:
+    def _place(self, signature: object, codegen: Any) -> tuple[Path, bytes] | None:
         """The file of a kernel, and the digest of all that it is compiled from; None where it is not cached."""
         if self.reached is None:
             return None
@@ -190,12 +172,12 @@ class KernelCache(_Cache):  # type: ignore[misc]
         label = re.sub(r"\W", "_", self.function.__qualname__)[:100]
         return cache_folder() / f"{label}-{key.hexdigest()[:24]}.kernel", key.digest()
 
-    def alone(self, signature: object, target_context: base.BaseContext) -> contextlib.AbstractContextManager[None]:
+    def alone(self, signature: object, target_context: Any) -> contextlib.AbstractContextManager[None]:
         """A block in which other processes wait before they compile the same kernel."""
         entry_path = self._place(signature, target_context.codegen())
         return contextlib.nullcontext() if entry_path is None else alone(entry_path[0])
 
-    def load_overload(self, sig: object, target_context: base.BaseContext) -> CompileResult | None:
+    def load_overload(self, sig: object, target_context: Any) -> Any:
         """The compiled function, or None where it has no intact file owned by the user."""
         entry_path = self._place(sig, target_context.codegen())
         content = None if entry_path is None else opened(*entry_path)
@@ -206,11 +188,11 @@ class KernelCache(_Cache):  # type: ignore[misc]
             if loaded_object(name.decode(), target_context.codegen()) is None:
                 return None
         if UNRESOLVED in content.obj:  # type: ignore[operator]  # it looks for a function when it is loaded
-            rtsys.initialize(target_context)
+            numba.core.runtime.rtsys.initialize(target_context)
         name_memory_functions()
-        return CompileResult._rebuild(target_context, *pickle.loads(content))
+        return numba.core.compiler.CompileResult._rebuild(target_context, *pickle.loads(content))
 
-    def save_overload(self, sig: object, data: CompileResult) -> None:
+    def save_overload(self, sig: object, data: Any) -> None:
         """Save a compiled function; a file that cannot be written is skipped."""
         entry_path = self._place(sig, data.codegen)
         if (
@@ -220,14 +202,14 @@ class KernelCache(_Cache):  # type: ignore[misc]
         ):
             return
         with contextlib.suppress(OSError):
-            write_sealed(*entry_path, dumps(data._reduce()))
+            write_sealed(*entry_path, numba.core.serialize.dumps(data._reduce()))
             prune(entry_path[0])
 
 
 _objects: dict[str, tuple[Any, Any]] = {}
 
 
-def loaded_object(name: str, codegen: Codegen) -> tuple[Any, Any] | None:
+def loaded_object(name: str, codegen: Any) -> tuple[Any, Any] | None:
     """The library with a function that kernels call by this name, and what was saved with it; None where it is neither
     in this process nor has a file."""
     if name not in _objects:
@@ -241,14 +223,14 @@ def loaded_object(name: str, codegen: Codegen) -> tuple[Any, Any] | None:
     return _objects[name]
 
 
-def object_made(name: str, codegen: Codegen, make: Callable[[], tuple[Any, Any]]) -> Any:
+def object_made(name: str, codegen: Any, make: Callable[[], tuple[Any, Any]]) -> Any:
     """What is known of the function of this name, which ``make() -> (library, what is known)`` compiles where it is
     neither in this process nor has a file."""
     with alone(cache_folder() / f"{name}.kernel"):
         if loaded_object(name, codegen) is None:
             library, known = _objects[name] = make()
             with contextlib.suppress(OSError):
-                content = dumps((library.serialize_using_object_code(), known))
+                content = numba.core.serialize.dumps((library.serialize_using_object_code(), known))
                 write_sealed(cache_folder() / f"{name}.kernel", name.encode(), content)
     return _objects[name][1]
 
@@ -267,8 +249,8 @@ def name_memory_functions() -> None:
     The first thing that ``rtsys.initialize`` does; the rest of it compiles functions that a compiled kernel has in it,
     20 ms in every process.
     """
-    for name, address in _nrt_python.c_helpers.items():
-        llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+    for name, address in numba.core.runtime._nrt_python.c_helpers.items():
+        llvmlite.binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
 def prune(new: Path) -> None:
@@ -331,7 +313,7 @@ def _wait(path: Path, taken: list[int]) -> None:
                 os.close(handle)
         if taken or time.monotonic() - begin > PATIENCE:
             return
-        with event.trigger_event(WAITING):
+        with numba.core.event.trigger_event(WAITING):
             time.sleep(0.05)
 
 

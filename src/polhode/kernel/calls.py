@@ -19,6 +19,8 @@ from numba.core import cgutils
 from numba.core.callconv import RETCODE_USEREXC
 
 from polhode.kernel import simd
+from polhode.kernel.later import Intrinsic
+from polhode.kernel.numba_lanes import BY_HAND
 from polhode.kernel.source import Unsupported
 from polhode.kernel.text import EXTERNS, I32, INTRINSICS, TO_INTEGER, Constant, F, I
 from polhode.kernel.values import (
@@ -296,10 +298,10 @@ class Calls(Arithmetic):
             return Tup(_ordered(it._fields, getattr(it, "_field_defaults", {}), arguments, named), it)
         if named:
             raise Unsupported("arguments by name")
-        if type(it).__name__ == "_Intrinsic":
+        if isinstance(it, Intrinsic):
             return self.written_by_hand(it, arguments)
         if it in simd.IN_KERNELS:
-            return self.written_by_hand(simd.IN_KERNELS[it], arguments)
+            return self.written_by_hand(BY_HAND[it], arguments)
         return self.function_of_numbers(it, arguments)
 
     def function_of_numbers(self, it: Callable[..., Any], x: list[Value]) -> Value:
@@ -499,10 +501,10 @@ class Calls(Arithmetic):
         raw = builder.load(slot)
         return self.from_numba(context.get_returned_value(builder, signature.return_type, raw), signature.return_type)
 
-    def written_by_hand(self, it: Any, arguments: list[Value]) -> Value:
+    def written_by_hand(self, it: Intrinsic, arguments: list[Value]) -> Value:
         """Call an intrinsic."""
         arguments = [settled(a) for a in arguments]
-        signature, build = it._defn(self.unit.typing, *(self.kind(a) for a in arguments))
+        signature, build = it.definition(self.unit.typing, *(self.kind(a) for a in arguments))
         values = [self.as_numba(a, kind) for a, kind in zip(arguments, signature.args, strict=True)]
         made = build(self.context, self.builder, signature, values)
         return NOTHING if signature.return_type == types.none else self.from_numba(made, signature.return_type)

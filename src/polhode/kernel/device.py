@@ -15,6 +15,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -22,20 +23,18 @@ from typing import Any, NamedTuple
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba import f8, i8, njit, types
+from numba import f8, i8, types
 from numba.core import cgutils
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
-from numba.extending import intrinsic
 
 from polhode.errors import InvalidInput
 from polhode.kernel import drive, jit, layout as L, translate
 from polhode.kernel.calls import Options
-from polhode.kernel.fusing import fused
 from polhode.kernel.jit import pointer
+from polhode.kernel.later import OPTIONS, Intrinsic, by_hand
 from polhode.kernel.many import TOO_MANY_STEPS
 from polhode.kernel.signatures import Workspace
-from polhode.kernel.simd import by_hand
 from polhode.kernel.source import Unsupported
 from polhode.kernel.step_size import CONTROLLERS
 from polhode.kernel.text import I32, Builder, Constant, F, I
@@ -84,7 +83,7 @@ controller_memory = jit.hole("controller_memory() -> pointer", "What an adaptive
 def _local(kind: types.Type, size: int) -> Callable[..., Any]:
     """The intrinsic for so many numbers of a thread's own."""
 
-    @intrinsic
+    @Intrinsic
     def local(typing):
         def build(context, builder, signature, arguments):
             whole = ir.ArrayType(context.get_value_type(kind), max(1, size))
@@ -100,7 +99,7 @@ def _fixed(values: np.ndarray) -> Callable[..., Any]:
     values = np.ravel(values)
     kind = i8 if values.dtype.kind == "i" else f8
 
-    @intrinsic
+    @Intrinsic
     def fixed(typing):
         def build(context, builder, signature, arguments):
             number = context.get_value_type(kind)
@@ -118,13 +117,12 @@ _shifted = by_hand(
 )
 
 
-@njit(forceinline=True)
+@jit.inlined
 def view(memory, *lengths):
     """An array on memory, of one or two dimensions."""
 
 
-if not jit.disabled():
-    view.in_kernels = "view"  # for ``translate``
+view.in_kernels = "view"  # for ``translate``
 
 
 @jit.inlined
@@ -463,7 +461,7 @@ def _module_of(loop: Loop, target: Target, library: Library) -> str:
     builder = Builder(entry.append_basic_block("entry"))
     template = loop.template()
     values: list[Any] = [Scalar(kind, v) for kind, v in zip((INT, *loop.arguments), entry.args, strict=True)]
-    written = unit.written(template, Options(jit.OPTIONS | {"forceinline": True}), values)
+    written = unit.written(template, Options(OPTIONS | {"forceinline": True}), values)
     taken = [*([Constant(unit.failure, None)] if written.fails else []), entry.args[0], *entry.args[1:]]
 
     def member(number: ir.Value) -> None:
@@ -543,3 +541,86 @@ class Simulated:
     def __call__(self, *arguments: object) -> None:
         """Run it: the number of members, then ``Loop.arguments``, arrays of float64 and int64 for pointers."""
         self.call(*(a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments))
+
+
+# ------------------------------------------------------------------ products fused with sums
+PRODUCT = re.compile(r"  (%\S+) = fmul contract (\S+|<.*?>) (\S+), (\S+)$")
+NEGATIVE = re.compile(r"  (%\S+) = fneg (?:contract )?(\S+|<.*?>) (\S+)$")
+SUM = re.compile(r"  (%\S+) = (fadd|fsub) contract (\S+|<.*?>) (\S+), (\S+)$")
+NAME = re.compile(r"%[\w.$-]+")
+BLOCK = re.compile(r"\S+:")
+
+
+def fused(text: str) -> str:
+    """The text of an optimised module in which each product that nothing but one sum reads is fused with that sum, as
+    LLVM does for other processors; then nothing may be fused any more.
+
+    For devices LLVM would fuse products with several readers too, of which some need them rounded: the errors of
+    products, by which sums are compensated, would be counted twice.
+    """
+    lines, found = text.split("\n"), []
+    begin = 0
+    for end, line in enumerate(lines):
+        if line == "}" or end + 1 == len(lines):
+            found += _fused_function(lines[begin : end + 1])
+            begin = end + 1
+    return "\n".join(line.replace(" contract ", " ") if " contract " in line else line for line in found) + "".join(
+        f"\ndeclare {kind} @llvm.fma.{suffix}({kind}, {kind}, {kind})\n"
+        for kind, suffix in FUSED.items()
+        if f"@llvm.fma.{suffix}(" not in text and any(f"@llvm.fma.{suffix}(" in line for line in found)
+    )
+
+
+FUSED = {"double": "f64", "<2 x double>": "v2f64", "<4 x double>": "v4f64", "<8 x double>": "v8f64"}
+"""How the intrinsics of types of numbers end."""
+
+
+def _fused_function(lines: list[str]) -> list[str]:
+    """The lines of a function, likewise."""
+    uses = Counter(name for line in lines for name in NAME.findall(line))
+    products: dict[str, tuple[int, str, str]] = {}  # of this block: line, factors
+    negatives: dict[str, tuple[int, str]] = {}
+    left, made = list(lines), 0
+
+    def product(name: str) -> tuple[list[int], str, str, bool] | None:
+        """Lines to leave out, factors and sign of a product that has one reader."""
+        if uses[name] != 2:  # where it is set, and where it is read
+            return None
+        if name in products:
+            line, a, b = products[name]
+            return [line], a, b, False
+        if name in negatives and negatives[name][1] in products and uses[negatives[name][1]] == 2:
+            line, of = negatives[name]
+            inner, a, b = products[of]
+            return [line, inner], a, b, True
+        return None
+
+    for k, line in enumerate(lines):
+        if BLOCK.match(line):
+            products, negatives = {}, {}
+        elif m := PRODUCT.match(line):
+            products[m[1]] = k, m[3], m[4]
+        elif m := NEGATIVE.match(line):
+            negatives[m[1]] = k, m[3]
+        elif m := SUM.match(line):
+            result, minus, kind, x, y = m[1], m[2] == "fsub", m[3], m[4], m[5]
+            first = product(x)
+            taken = first or product(y)
+            if taken is None or kind not in FUSED:
+                continue
+            gone, a, b, negative = taken
+            other = y if first else x
+            before = []
+            if negative != (minus and not first):
+                made += 1
+                before.append(f"  %fused.{made} = fneg {kind} {a}")
+                a = f"%fused.{made}"
+            if minus and first:
+                made += 1
+                before.append(f"  %fused.{made} = fneg {kind} {other}")
+                other = f"%fused.{made}"
+            for one in gone:
+                left[one] = ""
+            call = f"tail call {kind} @llvm.fma.{FUSED[kind]}({kind} {a}, {kind} {b}, {kind} {other})"
+            left[k] = "\n".join([*before, f"  {result} = {call}"])
+    return [line for line, old in zip(left, lines, strict=True) if line or not old]

@@ -29,11 +29,13 @@ from numba.core.environment import Environment
 from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
+from numba.experimental import function_type as function_type  # what numba knows of functions as arguments
 
-from polhode.kernel import calls, lane_memory, lane_mode, source, tangent_mode, text, translate, values
+from polhode.kernel import calls, lane_memory, lane_mode, numba_lanes, source, tangent_mode, text, translate, values
 from polhode.kernel.cache import OBJECT, object_made
 from polhode.kernel.calls import NO_ERROR, Options, Written
 from polhode.kernel.lane_mode import LaneUnit
+from polhode.kernel.later import teach
 from polhode.kernel.reach import contents, digest_of
 from polhode.kernel.source import Refused, Unsupported
 from polhode.kernel.tangent_mode import TangentUnit, is_active
@@ -42,14 +44,15 @@ from polhode.kernel.translate import Unit
 from polhode.kernel.values import FLOAT, INT, Scalar, Tup, Value, leaves_of, shape_of
 
 _numbers = itertools.count()
+COMPILER = (calls, lane_memory, lane_mode, numba_lanes, source, tangent_mode, text, translate, values)
+"""The files that write kernels, beside this one."""
 
 
 @functools.cache
 def digest() -> str:
     """Digest of this compiler, part of the key of the kernels on disk."""
     total = hashlib.sha256()
-    own = sys.modules[__name__]
-    for module in (calls, lane_memory, lane_mode, source, tangent_mode, text, translate, values, own):
+    for module in (*COMPILER, sys.modules[__name__]):
         code = module.__loader__.get_code(module.__name__)  # type: ignore[union-attr]
         _absorb(total, code)
     return total.hexdigest()
@@ -129,6 +132,7 @@ class Compiler:
     """Whether what ``translate`` does not know is left to numba: Python called from a loop, functions of users."""
 
     def __init__(self, dispatcher: CPUDispatcher, lanes: int = 0, directions: int = 0, thorough: bool = False) -> None:
+        teach()
         self.dispatcher, self.numba = dispatcher, dispatcher._compiler
         self.lanes, self.directions, self.thorough = lanes, directions, thorough
         self.reason = ""

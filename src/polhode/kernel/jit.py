@@ -25,52 +25,24 @@ from types import CodeType, FunctionType, MemberDescriptorType, MethodType, Modu
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import carray, njit, objmode, types
-from numba.core import cgutils, config, event, typeinfer
-from numba.core.errors import NumbaWarning
-from numba.core.registry import CPUDispatcher
-from numba.core.typing import Signature
-from numba.experimental.function_type import _get_jit_address, _get_wrapper_address
-from numba.extending import intrinsic
 
-from polhode.kernel import direct
 from polhode.kernel.cache import ROOMS, WAITING, KernelCache
 from polhode.kernel.holes import check_filled, hole as hole, holes_among, replaceable as replaceable
 from polhode.kernel.interrupts import held
+from polhode.kernel.later import (
+    DISABLED,
+    OPTIONS,
+    apart as apart,
+    by_hand,
+    helper as helper,
+    inlined as inlined,
+    intrinsic,
+)
 from polhode.kernel.reach import attributes_of, contents
 from polhode.kernel.simd import IN_KERNELS
-
-OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}}
-"""FMA contraction only: full fastmath would break compensated sums and polynomial reductions."""
+from polhode.lazy import cgutils, ir, numba, types
 
 _lock = threading.RLock()
-
-
-class _Helper(CPUDispatcher):  # type: ignore[misc]
-    """A dispatcher that is compiled into kernels only; called from Python it runs as plain Python."""
-
-    def __call__(self, *arguments, **named):
-        return self.py_func(*arguments, **named)
-
-
-def helper(function, **options):
-    """Compile ``function`` only as part of the kernels that call it: no entry points, half the compilation time."""
-    if config.DISABLE_JIT:
-        return function
-    compiled = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options, **OPTIONS)(function)
-    compiled.__class__ = _Helper
-    return compiled
-
-
-def inlined(function):
-    """A helper that LLVM always inlines."""
-    return helper(function, forceinline=True)
-
-
-def apart(function):
-    """A helper that LLVM never inlines: a rare path within code that runs often, whose registers it would take."""
-    return helper(function, inline="never")
 
 
 def python_bridge(function, numbers):
@@ -78,7 +50,7 @@ def python_bridge(function, numbers):
 
     ``function`` must return a float for ``numbers`` = 1, else a tuple of so many floats; its exceptions end the loop.
     """
-    if config.DISABLE_JIT:
+    if DISABLED:
         return function
 
     kind, given = types.float64, function
@@ -87,9 +59,9 @@ def python_bridge(function, numbers):
     elif numbers != 1:
         kind, given = types.float64[::1], lambda *arguments: np.array(function(*arguments))
 
-    @njit
+    @numba.njit
     def bridge(*arguments):
-        with objmode(result=kind):
+        with numba.objmode(result=kind):
             result = given(*arguments)
         return result
 
@@ -98,12 +70,13 @@ def python_bridge(function, numbers):
 
 def disabled() -> bool:
     """Whether compilation is disabled (NUMBA_DISABLE_JIT)."""
-    return bool(config.DISABLE_JIT)
+    return DISABLED
 
 
-@intrinsic
-def _data_pointer(typing, array):
-    """Address of an array's first element as a typed pointer."""
+@intrinsic(lambda array: array)
+def pointer(typing, array):
+    """``pointer(array)`` is a typed pointer, indexed like an array. It passes as one word, where an array takes seven
+    and two changes of a reference count. The array must outlive it. Where compilation is disabled: the array."""
 
     def build(context, builder, signature, arguments):
         return context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -116,12 +89,13 @@ def _address(context, builder, kind, array, k):
     return builder.load(builder.gep(data, [k]))
 
 
-def _function_at(signature):
+def function_at(signature):
     """The intrinsic that turns the first two numbers from ``addresses_of`` into a function of this signature."""
-    kind = types.FunctionType(signature)
 
-    @intrinsic
+    @intrinsic(lambda addresses: addresses[0])
     def restored(typing, addresses):
+        kind = types.FunctionType(typed(signature))
+
         def build(context, builder, signature, arguments):
             function = cgutils.create_struct_proxy(kind)(context, builder)
             for k, member in enumerate(("c_addr", "jit_addr")):
@@ -135,12 +109,13 @@ def _function_at(signature):
     return restored
 
 
-def _pointer_at(dtype):
+def _pointer_at(name):
     """The intrinsic that turns number k from ``addresses_of`` into a pointer to numbers of this type."""
-    kind = types.CPointer(dtype)
 
-    @intrinsic
+    @intrinsic(lambda addresses, k: addresses[k])
     def restored(typing, addresses, k):
+        kind = types.CPointer(getattr(types, name))
+
         def build(context, builder, signature, arguments):
             address = _address(context, builder, signature.args[0], *arguments)
             return builder.inttoptr(address, context.get_value_type(kind))
@@ -150,84 +125,38 @@ def _pointer_at(dtype):
     return restored
 
 
-def _same(array):
-    return array
-
-
-def _first(things):
-    return things[0]
-
-
-def _indexed(things, k):
-    return things[k]
+numbers_at, integers_at = _pointer_at("float64"), _pointer_at("int64")
+"""numbers_at(addresses, k): pointer to the float array whose address is number k of ``addresses``; to integers."""
 
 
 def _leading(array, length):
     return array[:length]
 
 
-@njit(forceinline=True)
+@inlined
 def _viewed(pointer, length):
-    return carray(pointer, (length,))
+    return numba.carray(pointer, (length,))
 
 
-if not config.DISABLE_JIT:
-    _viewed.in_kernels = "view"  # for ``translate``
-
-pointer = _same if config.DISABLE_JIT else _data_pointer
-"""pointer(array) -> typed pointer, indexed like an array. It passes as one word, where an array takes seven and two
-changes of a reference count. The array must outlive it. The array itself when compilation is disabled."""
-
-view = _leading if config.DISABLE_JIT else _viewed
+_viewed.in_kernels = "view"  # for ``translate``
+view = _leading if DISABLED else _viewed
 """view(pointer, length) -> array on the same memory, for functions that need arrays."""
 
 
-def function_at(signature):
-    """A helper that restores the function from the result of ``addresses_of``, inside a kernel."""
-    return _first if config.DISABLE_JIT else _function_at(signature)
-
-
-numbers_at = _indexed if config.DISABLE_JIT else _pointer_at(types.float64)
-"""numbers_at(addresses, k): pointer to the float array whose address is number k of ``addresses``."""
-
-integers_at = _indexed if config.DISABLE_JIT else _pointer_at(types.int64)
-"""integers_at(addresses, k): likewise for an integer array."""
-
-
-@intrinsic
-def _as_integers(typing, pointer):
-    kind = types.CPointer(types.int64)
-
-    def build(context, builder, signature, arguments):
-        return builder.bitcast(arguments[0], context.get_value_type(kind))
-
-    return kind(pointer), build
-
-
-@intrinsic
-def _trailing(typing, bits):
-    def build(context, builder, signature, arguments):
-        return builder.cttz(arguments[0], cgutils.true_bit)
-
-    return types.int64(types.int64), build
-
-
-def _seen_as_integers(array):
-    return array.view(np.int64)
-
-
-def _lowest(bits):
-    return int(bits & -bits).bit_length() - 1
-
-
-integers = _seen_as_integers if config.DISABLE_JIT else _as_integers
+integers = by_hand(
+    "integers", lambda pointer: types.CPointer(types.i8)(pointer),
+    lambda builder, pointer: builder.bitcast(pointer, ir.IntType(64).as_pointer()), lambda array: array.view(np.int64),
+)  # fmt: skip
 """integers(pointer): pointer to the same memory as 64-bit integers."""
 
-lowest_bit = _lowest if config.DISABLE_JIT else _trailing
+lowest_bit = by_hand(
+    "lowest_bit", lambda bits: types.i8(types.i8), lambda builder, bits: builder.cttz(bits, cgutils.true_bit),
+    lambda bits: int(bits & -bits).bit_length() - 1,
+)  # fmt: skip
 """lowest_bit(n): index of the lowest set bit of a positive integer."""
 
 
-def addresses_of(function: object, signature: Signature, *arrays: np.ndarray) -> Any:
+def addresses_of(function: object, signature: str, *arrays: np.ndarray) -> Any:
     """Addresses of a compiled function and of arrays, which are faster to pass to a kernel than the objects.
 
     Unpacking a function costs 30 us a call of a kernel, an array 0.1 us. Returns an integer array: two addresses of
@@ -238,7 +167,7 @@ def addresses_of(function: object, signature: Signature, *arrays: np.ndarray) ->
             raise TypeError(
                 f"array {k} of a kernel holds {array.dtype}, or has gaps; it must be float64 or int64, flat"
             )
-    if config.DISABLE_JIT:
+    if DISABLED:
         return (function, None, *arrays)
     return np.array([*_addresses(function, signature), *map(_address_of, arrays)], dtype=np.int64)
 
@@ -253,23 +182,32 @@ def _address_of(array: Any) -> int:
 FLOAT, INTEGER = np.dtype(np.float64), np.dtype(np.int64)
 
 
-def _addresses(function: Any, signature: Signature) -> tuple[int, int]:
+def _addresses(function: Any, signature: str) -> tuple[int, int]:
     """The two addresses of a compiled function, which numba takes 20 us to look up; kept with the function."""
     kept = getattr(function, "_addresses", None)
     if kept is None or kept[0] is not signature:
-        found = (_get_wrapper_address(function, signature), _get_jit_address(function, signature))
-        kept = (signature, found)
+        of, kind = numba.experimental.function_type, typed(signature)
+        kept = (signature, (of._get_wrapper_address(function, kind), of._get_jit_address(function, kind)))
         with contextlib.suppress(AttributeError):  # of another kind, without room for it
             function._addresses = kept
     return kept[1]
 
 
-def address_of(function: object, signature: Signature) -> Any:
+def address_of(function: object, signature: str) -> Any:
     """The address of a compiled kernel in the form of ``addresses_of``, for kernels that call it; these take arrays,
     too, which functions in C do not."""
-    if config.DISABLE_JIT:
+    if DISABLED:
         return (function, None)
-    return np.array([0, _get_jit_address(function, signature)], dtype=np.int64)
+    address = numba.experimental.function_type._get_jit_address(function, typed(signature))
+    return np.array([0, address], dtype=np.int64)
+
+
+def typed(signature: Any) -> Any:
+    """A signature as numba has it, of its text (``signatures``)."""
+    if not isinstance(signature, str):
+        return signature
+    arguments, result = numba.core.sigutils.normalize_signature(signature)
+    return numba.core.typing.signature(result, *arguments)
 
 
 def python_of(function) -> FunctionType:
@@ -556,10 +494,12 @@ def compile_tangents(function, signature, directions):
 
 @functools.lru_cache(KEPT_KERNELS)
 def _compiled_kernel(made: Made, signature, lanes=0, directions=0, thorough=False):
-    plain = python_of(made.function)
+    from polhode.kernel import direct
+
+    plain, signature = python_of(made.function), typed(signature)
     with _lock:
         with held(always=True):
-            kernel = njit(nogil=True, **OPTIONS)(plain)
+            kernel = numba.njit(nogil=True, **OPTIONS)(plain)
             kernel._compiler = direct.Compiler(kernel, lanes, directions, thorough)
             compile_lock = contextlib.nullcontext()
             if Path(plain.__code__.co_filename).is_file():
@@ -568,7 +508,7 @@ def _compiled_kernel(made: Made, signature, lanes=0, directions=0, thorough=Fals
                 options |= {"thorough": True} if thorough else {}
                 kernel._cache = KernelCache(plain, kernel.targetoptions | options)
                 compile_lock = kernel._cache.alone(signature, kernel.targetctx)
-        with compile_lock, held(always=True), typeinfer.register_dispatcher(kernel):
+        with compile_lock, held(always=True), numba.core.typeinfer.register_dispatcher(kernel):
             kernel.compile(signature)
             kernel.disable_compile()
         return kernel
@@ -578,7 +518,7 @@ def _compiled_kernel(made: Made, signature, lanes=0, directions=0, thorough=Fals
 def watched(on_compile):
     """Call ``on_compile`` once, when numba starts to compile in the block or waits for a process that compiles."""
 
-    class Listener(event.Listener):
+    class Listener(numba.core.event.Listener):
         called = False
 
         def on_start(self, _):
@@ -589,8 +529,8 @@ def watched(on_compile):
         def on_end(self, _):
             pass
 
-    listener = Listener()
-    with event.install_listener("numba:compile", listener), event.install_listener(WAITING, listener):
+    listener, install = Listener(), numba.core.event.install_listener
+    with install("numba:compile", listener), install(WAITING, listener):
         yield
 
 
@@ -599,12 +539,14 @@ def compile_uncached(function, signature):
 
     Returns the compiled function and "", or None and the reason where it cannot be compiled.
     """
-    if config.DISABLE_JIT:
+    if DISABLED:
         return python_of(function), ""
+    from polhode.kernel import direct
+
     try:
         with held(always=True), warnings.catch_warnings():
-            warnings.simplefilter("ignore", NumbaWarning)  # about the style of the user's code
-            compiled = njit(nogil=True, error_model="numpy")(python_of(function))
+            warnings.simplefilter("ignore", numba.core.errors.NumbaWarning)  # about the style of the user's code
+            compiled = numba.njit(nogil=True, error_model="numpy")(python_of(function))
             compiled._compiler = direct.Compiler(compiled)
             compiled.compile(signature)
             compiled.disable_compile()

@@ -9,8 +9,6 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from numba import f8, i8
-
 from polhode.kernel import drive, jit, layout as L
 from polhode.kernel.drive import squared_speed
 from polhode.kernel.jit import integers_at, numbers_at
@@ -25,7 +23,7 @@ from polhode.kernel.lane_mode import (
     with_known,
 )
 from polhode.kernel.sampling import sample
-from polhode.kernel.signatures import I1, Workspace
+from polhode.kernel.signatures import I1, Workspace, f8, i8
 
 step = jit.hole("step(t, h, p) -> status", "The step of the method.")
 convert = jit.hole("convert(task, t, h, p) -> status", "The converter of a processed method.", default=drive.convert)

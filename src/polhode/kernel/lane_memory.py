@@ -12,11 +12,12 @@ from llvmlite import ir
 from numba import types
 
 from polhode.kernel import layout as L
-from polhode.kernel.simd import Lanes, joined, parts_of
+from polhode.kernel.numba_lanes import Lanes, Wholes
+from polhode.kernel.simd import joined, parts_of
 from polhode.kernel.source import Unsupported
 from polhode.kernel.text import Constant, F, I
 from polhode.kernel.translate import Writer
-from polhode.kernel.values import FLOAT, Known, Scalar, Tup, Value, View, Wholes, opened, settled, wide_kind, width_of
+from polhode.kernel.values import FLOAT, Known, Scalar, Tup, Value, View, opened, settled, wide_kind, width_of
 
 COUNTED = frozenset({
     L.RESIDUAL, L.TOTAL_ITERATIONS, L.ROW_ITERATIONS, L.EVALUATIONS, L.REPEATED, L.ERROR

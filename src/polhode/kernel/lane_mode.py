@@ -29,7 +29,8 @@ from numba import types
 from polhode.kernel import simd
 from polhode.kernel.calls import Again, Options, Unfinished, Written
 from polhode.kernel.lane_memory import LaneMemory
-from polhode.kernel.simd import Lanes, each
+from polhode.kernel.numba_lanes import Lanes, Wholes, Wide
+from polhode.kernel.simd import each
 from polhode.kernel.source import Unsupported
 from polhode.kernel.text import BIT, Constant, F, I
 from polhode.kernel.translate import LEFT, Notes, Unit, leaves_loop
@@ -43,8 +44,6 @@ from polhode.kernel.values import (
     Scalar,
     Tup,
     Value,
-    Wholes,
-    Wide,
     leaves_of,
     plain_kind,
     settled,

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import f8, i8, types
-
 from polhode.kernel import jit, layout as L
-from polhode.kernel.signatures import A1, A2, ENERGIES, I1, MARCH, MARCH_ADAPTIVE, POTENTIAL
+from polhode.kernel.signatures import A1, A2, A3, ENERGIES, I1, I2, MARCH, MARCH_ADAPTIVE, POTENTIAL, f8, i8, void
 
 march_at = jit.function_at(MARCH)
 adaptive_at = jit.function_at(MARCH_ADAPTIVE)
@@ -45,9 +43,7 @@ def set_up(
         step_info[j] = told[j]
 
 
-MARCH_MEMBERS = types.void(
-    I1, *[i8] * 6, *[f8] * 3, *[i8] * 3, *[A2] * 4, *[A1] * 8, I1, I1, A1, f8[:, :, ::1], i8[:, ::1], I1, I1
-)
+MARCH_MEMBERS = void(I1, *[i8] * 6, *[f8] * 3, *[i8] * 3, *[A2] * 4, *[A1] * 8, I1, I1, A1, A3, I2, I1, I1)
 
 
 @jit.loop(MARCH_MEMBERS)
@@ -111,10 +107,10 @@ def march_members(
                 )  # fmt: skip
 
 
-MEMBERS_ADAPTIVE = types.void(
+MEMBERS_ADAPTIVE = void(
     I1, i8, i8, i8, i8, f8, f8, f8, A1, A1, f8, i8, i8, A2, A2, A2, A2,
     A1, A1, A1, A1, A1, A1, A1, A1, A1, I1, A1, A1,
-    I1, A1, A2, f8[:, :, ::1], i8[:, ::1], I1, I1,
+    I1, A1, A2, A3, I2, I1, I1,
 )  # fmt: skip
 
 

@@ -15,9 +15,10 @@ from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
-from numba.core.types import Type
 
 from polhode.kernel.holes import Hole, check_filled
+from polhode.kernel.later import Intrinsic
+from polhode.lazy import types
 
 LIBRARIES = frozenset({"numpy", "numba", "llvmlite", "builtins", "math", "cmath", "operator", "sys", "platform"})
 """Packages whose objects enter by name only; versions are part of the name of the cache folder."""
@@ -104,12 +105,12 @@ class _Walk:
             self.total.update(np.ascontiguousarray(value).tobytes())
         elif isinstance(value, type):
             self.type(value)
-        elif isinstance(value, Type):
+        elif isinstance(value, types.Type):
             self.kind(value)
         elif isinstance(value, np.ufunc) or (isinstance(value, BuiltinFunctionType | OF_ARRAYS) and _is_library(value)):
             self.absorb(getattr(value, "__module__", None), value.__name__)
-        elif type(value).__name__ == "_Intrinsic" and _is_library(type(value)):
-            self.function(value.__wrapped__)
+        elif isinstance(value, Intrinsic):
+            self.function(value.definition)
         elif type(value).__module__.startswith("llvmlite.ir"):
             self.written(value)
         else:
@@ -182,9 +183,9 @@ class _Walk:
         signature = getattr(value, "signature", None)
         if signature is not None:
             inner += [signature.return_type, *signature.args]
-        types = getattr(value, "types", ())
-        for part in (*inner, *(types if isinstance(types, tuple) else ())):
-            if isinstance(part, Type):
+        several = getattr(value, "types", ())
+        for part in (*inner, *(several if isinstance(several, tuple) else ())):
+            if isinstance(part, types.Type):
                 self.kind(part)
 
     def written(self, value: object) -> None:

@@ -26,16 +26,21 @@ offset length    meaning
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from numba import f8, i8, types
 
-A1 = f8[::1]
-A2 = f8[:, ::1]
-I1 = i8[::1]
-P = types.CPointer(f8)
+class Kind(str):
+    """A type by its name in numba; called with those of the arguments, the signature of a function."""
 
-LOADS = types.void(i8, f8, i8, P, P, P, P)
+    def __call__(self, *arguments: str) -> Kind:
+        return Kind(f"{self}({', '.join(arguments)})")
+
+
+f8, i8, void, boolean, function_type = map(Kind, ("f8", "i8", "void", "boolean", "FunctionType"))
+A1, A2, A3, I1, I2 = map(Kind, ("f8[::1]", "f8[:, ::1]", "f8[:, :, ::1]", "i8[::1]", "i8[:, ::1]"))
+P = Kind("CPointer")(f8)
+
+LOADS = void(i8, f8, i8, P, P, P, P)
 """loads(part, t, N, y, bodies, parameters, out): writes N blocks of force (space frame) and torque (body frame), then
 the rates of the S auxiliary variables. Loads and rates may depend on all of the state, but for works. ``part`` is ALL,
 WITHOUT_SOLVED or, for split loads, other bits (SLOPES, where a run says so: all loads, with their slopes behind the
@@ -54,32 +59,32 @@ class Workspace(NamedTuple):
     N: int  # number of bodies
     B: int  # number of blocks of unknowns
     S: int  # number of auxiliary variables
-    y: types.CPointer  # (13 N + S + extra): state, changed in place by the step
-    bodies: types.CPointer  # (12 N): masses, principal moments, their inverses, then quaternions of the users' frames
-    parameters: types.CPointer  # of the system, in an order of its own
-    loads: types.CPointer  # a typed pointer to the LOADS role
-    coefficients: types.CPointer  # the method's
-    int_coefficients: types.CPointer  # the method's integer coefficients (such as the number of stages)
+    y: Any  # (13 N + S + extra): state, changed in place by the step
+    bodies: Any  # (12 N): masses, principal moments, their inverses, then quaternions of the users' frames
+    parameters: Any  # of the system, in an order of its own
+    loads: Any  # a typed pointer to the LOADS role
+    coefficients: Any  # the method's
+    int_coefficients: Any  # the method's integer coefficients (such as the number of stages)
     # (2 B): pairs (body, kind) of the blocks that move; a pinned body has no TRANSLATION block, a particle no ROTATION
-    blocks: types.CPointer
-    stage_state: types.CPointer  # (13 N + S + extra): a second state, for stages
-    load: types.CPointer  # (6 N + S): receives the loads; behind them their slopes (6 N times 12 N), if a run has them
-    work: types.CPointer  # scratch memory of the size the method requested; its content is not kept between steps
-    step_info: types.CPointer  # (26): flags and counters shared by run, loop and step; slots in ``kernel.layout``
-    frames: types.CPointer  # (4 N): quaternions from the principal frames to the users' body frames
+    blocks: Any
+    stage_state: Any  # (13 N + S + extra): a second state, for stages
+    load: Any  # (6 N + S): receives the loads; behind them their slopes (6 N times 12 N), if a run has them
+    work: Any  # scratch memory of the size the method requested; its content is not kept between steps
+    step_info: Any  # (26): flags and counters shared by run, loop and step; slots in ``kernel.layout``
+    frames: Any  # (4 N): quaternions from the principal frames to the users' body frames
 
 
 MARCH = i8(i8, i8, i8, i8, f8, f8, f8, i8, i8, A1, I1, A2, I1, I1, A1, A1)
 MARCH_ADAPTIVE = i8(i8, i8, i8, f8, f8, f8, f8, A1, i8, i8, A1, I1, A1, A1, A1, A1, A2, I1, i8, I1, A1)
 DENSE = i8(A1, f8, f8, f8, i8, i8, A1, I1, A1)
 MARCH_TIME_TRANSFORMED = i8(i8, i8, i8, f8, f8, f8, i8, i8, A1, I1, A1, A1, A1, A1, A2, I1)
-SERVE = types.void(i8)
-SWEEP = types.void(i8, A1, A2, A2, A1, I1, I1)
-EVENT_VALUES = types.void(types.FunctionType(EVENT), f8, A1, A1, A1, A1, A1)
-LOAD_CHANGES = types.void(i8, i8, i8, A2, A2, I1, f8, f8, A2, A1)
-ENERGIES = types.void(A1, A2, i8, A2, A2, I1, A1)
-BALANCE = types.void(A2, A2, f8[:, :, ::1], A2, types.boolean, A2, A2, A2, A2, i8[:, ::1], A1)
-ENERGIES_APART = types.void(*[A2] * 5, A1, *[A2] * 3)
-QUANTITIES = types.void(A2, i8, *[A2] * 9)
-ONE_LOADS = types.void(types.FunctionType(LOADS), f8, A1, A1, A1, A1)
-ONE_POTENTIAL = types.void(types.FunctionType(POTENTIAL), f8, A1, A1, A1, A1)
+SERVE = void(i8)
+SWEEP = void(i8, A1, A2, A2, A1, I1, I1)
+EVENT_VALUES = void(function_type(EVENT), f8, A1, A1, A1, A1, A1)
+LOAD_CHANGES = void(i8, i8, i8, A2, A2, I1, f8, f8, A2, A1)
+ENERGIES = void(A1, A2, i8, A2, A2, I1, A1)
+BALANCE = void(A2, A2, A3, A2, boolean, A2, A2, A2, A2, I2, A1)
+ENERGIES_APART = void(*[A2] * 5, A1, *[A2] * 3)
+QUANTITIES = void(A2, i8, *[A2] * 9)
+ONE_LOADS = void(function_type(LOADS), f8, A1, A1, A1, A1)
+ONE_POTENTIAL = void(function_type(POTENTIAL), f8, A1, A1, A1, A1)

@@ -18,16 +18,13 @@ Each function stands here in plain Python, under what it is in kernels (``in_ker
 
 from __future__ import annotations
 
-import operator
 import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic, models, overload, register_model
+
+from polhode.lazy import cgutils, ir, types
 
 WIDTHS = (4, 8)
 CONTRACT = ("contract",)
@@ -40,27 +37,9 @@ MODULE_CODE = sys._getframe().f_code
 """The code of this file, for the digest of every kernel that uses it (``reach``): its ``overload``s have no names."""
 
 
-class Lanes(types.Type):  # type: ignore[misc]
-    """The numba type of so many numbers."""
-
-    def __init__(self, width):
-        self.width = width
-        super().__init__(name=f"Lanes({width})")
-
-
-LANES, EIGHT = (Lanes(width) for width in WIDTHS)
-INDEX, NUMBER = types.intp, types.float64
-
-
 def vector(width):
     """The LLVM type of so many numbers."""
     return ir.VectorType(ir.DoubleType(), width)
-
-
-@register_model(Lanes)
-class _Model(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager, front_end):
-        super().__init__(manager, front_end, vector(front_end.width))
 
 
 # ------------------------------------------------------------------ vectors as LLVM writes them
@@ -176,85 +155,69 @@ def _parted(builder, x):
 
 
 # ------------------------------------------------------------------ the functions
-IN_KERNELS: dict[Callable[..., Any], Any] = {}
-"""For each function, which intrinsic it is in kernels."""
-
-
-def by_hand(name, typed, write):
-    """An intrinsic: ``typed(*kinds)`` is its signature in kernels, ``write(builder, *arguments)`` writes it."""
-
-    def definition(typing, *kinds):
-        def build(context, builder, signature, arguments):
-            made = write(builder, *arguments)
-            if signature.return_type == types.none:
-                return context.get_dummy_value()
-            return context.make_tuple(builder, signature.return_type, made) if isinstance(made, list) else made
-
-        return typed(*kinds), build
-
-    definition.__name__ = name
-    return intrinsic(definition)
+IN_KERNELS: dict[Callable[..., Any], tuple[Callable[..., Any], Callable[..., Any]]] = {}
+"""For each function, its signature and its code in kernels, which ``numba_lanes`` makes known to numba."""
 
 
 def in_kernels(typed, write):
-    """Decorator: what a function is in kernels, as ``by_hand`` has it."""
+    """Decorator: ``typed(lanes, *kinds)`` is the function's signature in kernels, where ``lanes(width)`` is the type of
+    so many numbers; ``write(builder, *arguments)`` writes it."""
 
-    def taught(function):
-        made = IN_KERNELS[function] = by_hand(function.__name__, typed, write)
-        overload(function)(lambda *arguments: lambda *arguments: made(*arguments))
+    def kept(function):
+        IN_KERNELS[function] = typed, write
         return function
 
-    return taught
+    return kept
 
 
-def _alike(*kinds):
+def _alike(lanes, *kinds):
     """The signature of a function whose result has the type of its first argument."""
     return kinds[0](*kinds)
 
 
-@in_kernels(lambda a, k: LANES(a, INDEX), _loaded(4))
+@in_kernels(lambda lanes, a, k: lanes(4)(a, types.intp), _loaded(4))
 def load4(a, k):
     """Load the numbers a[k] ... a[k + 3]."""
     return np.array(a[k : k + 4])
 
 
-@in_kernels(lambda a, k, x: types.void(a, INDEX, x), _stored(4))
+@in_kernels(lambda lanes, a, k, x: types.void(a, types.intp, x), _stored(4))
 def store4(a, k, x):
     """Store four numbers to a[k] ... a[k + 3]."""
     a[k : k + 4] = x
 
 
-@in_kernels(lambda a, k: EIGHT(a, INDEX), _loaded(8))
+@in_kernels(lambda lanes, a, k: lanes(8)(a, types.intp), _loaded(8))
 def load8(a, k):
     """Load the numbers a[k] ... a[k + 7]."""
     return np.array(a[k : k + 8])
 
 
-@in_kernels(lambda a, k, x: types.void(a, INDEX, x), _stored(8))
+@in_kernels(lambda lanes, a, k, x: types.void(a, types.intp, x), _stored(8))
 def store8(a, k, x):
     """Store eight numbers to a[k] ... a[k + 7]."""
     a[k : k + 8] = x
 
 
-@in_kernels(lambda x: LANES(NUMBER), lambda builder, x: repeated(builder, x, 4))
+@in_kernels(lambda lanes, x: lanes(4)(types.f8), lambda builder, x: repeated(builder, x, 4))
 def spread(x):
     """One number in all four lanes."""
     return np.full(4, x)
 
 
-@in_kernels(lambda x: EIGHT(NUMBER), lambda builder, x: repeated(builder, x, 8))
+@in_kernels(lambda lanes, x: lanes(8)(types.f8), lambda builder, x: repeated(builder, x, 8))
 def spread8(x):
     """One number in all eight lanes."""
     return np.full(8, x)
 
 
-@in_kernels(lambda *kinds: LANES(*[NUMBER] * 4), lambda builder, *numbers: joined(builder, numbers))
+@in_kernels(lambda lanes, *kinds: lanes(4)(*[types.f8] * 4), lambda builder, *numbers: joined(builder, numbers))
 def four(a, b, c, d):
     """A vector of these four numbers."""
     return np.array((a, b, c, d))
 
 
-@in_kernels(lambda a, b, c: a(a, b, c) if isinstance(a, Lanes) else NUMBER(*[NUMBER] * 3), _fma)
+@in_kernels(lambda lanes, a, b, c: a(a, b, c) if hasattr(a, "width") else types.f8(*[types.f8] * 3), _fma)
 def fused(a, b, c):
     """a b + c; for plain numbers in kernels rounded once, in Python twice."""
     return a * b + c
@@ -275,14 +238,14 @@ def two_to(n):
     return np.ldexp(1.0, np.nan_to_num(n).astype(np.int64))
 
 
-@in_kernels(lambda x: types.UniTuple(x, 2)(x), _parted)
+@in_kernels(lambda lanes, x: types.UniTuple(x, 2)(x), _parted)
 def exponent_and_fraction(x):
     """The whole number e and m with |x| = m 2^e, 1 <= m < 2, as floats; of 0 and what is not finite anything."""
     m, e = np.frexp(np.abs(x))
     return e - 1.0, 2.0 * m
 
 
-@in_kernels(lambda a: NUMBER(LANES), _sum)
+@in_kernels(lambda lanes, a: types.f8(lanes(4)), _sum)
 def sum4(a):
     """Sum of the four numbers."""
     return float((a[0] + a[1]) + (a[2] + a[3]))
@@ -306,7 +269,7 @@ def greater(a, b):
     return np.where(a > b, a, b)
 
 
-@in_kernels(lambda a, limit: types.int64(a, NUMBER), _bits_below)
+@in_kernels(lambda lanes, a, limit: types.int64(a, types.f8), _bits_below)
 def below(a, limit):
     """An integer whose bit i is set where lane i is below the limit."""
     return sum(int(x < limit) << i for i, x in enumerate(a))
@@ -318,7 +281,7 @@ def rounded(a):
     return np.rint(a)
 
 
-@in_kernels(lambda a, b, c, d: types.UniTuple(LANES, 4)(a, b, c, d), _rows)
+@in_kernels(lambda lanes, a, b, c, d: types.UniTuple(lanes(4), 4)(a, b, c, d), _rows)
 def transposed(a, b, c, d):
     """Transpose of the 4x4 matrix with these rows."""
     rows = np.array((a, b, c, d)).T
@@ -331,48 +294,19 @@ def cycled(a):
     return np.array((a[1], a[2], a[0], a[3]))
 
 
-@in_kernels(lambda a, b: EIGHT(a, b), lambda builder, a, b: _shuffled(builder, a, b, range(8)))
+@in_kernels(lambda lanes, a, b: lanes(8)(a, b), lambda builder, a, b: _shuffled(builder, a, b, range(8)))
 def eight(a, b):
     """Eight numbers: four and four."""
     return np.concatenate((a, b))
 
 
-@in_kernels(lambda a: LANES(a), lambda builder, a: _shuffled(builder, a, a, range(4)))
+@in_kernels(lambda lanes, a: lanes(4)(a), lambda builder, a: _shuffled(builder, a, a, range(4)))
 def low(a):
     """The first four of eight numbers."""
     return a[:4]
 
 
-@in_kernels(lambda a: LANES(a), lambda builder, a: _shuffled(builder, a, a, range(4, 8)))
+@in_kernels(lambda lanes, a: lanes(4)(a), lambda builder, a: _shuffled(builder, a, a, range(4, 8)))
 def high(a):
     """The last four of eight numbers."""
     return a[4:]
-
-
-# ------------------------------------------------------------------ operators, where numba compiles
-def _give_operator(symbol, instruction):
-    """Register an operator on two values, of which one may be a plain number."""
-
-    @intrinsic
-    def operate(typing, a, b):
-        wide = a if isinstance(a, Lanes) else b
-
-        def build(context, builder, signature, arguments):
-            sides = [
-                x if kind is wide else repeated(builder, context.cast(builder, x, kind, NUMBER), wide.width)
-                for x, kind in zip(arguments, signature.args, strict=True)
-            ]
-            return getattr(builder, instruction)(*sides, flags=CONTRACT)
-
-        return wide(a, b), build
-
-    @overload(symbol, inline="always")
-    def choose(a, b):
-        wide = {x for x in (a, b) if isinstance(x, Lanes)}
-        if len(wide) == 1 and all(x in wide or isinstance(x, types.Number) for x in (a, b)):
-            return lambda a, b: operate(a, b)
-        return None
-
-
-for symbol, instruction in (("add", "fadd"), ("sub", "fsub"), ("mul", "fmul"), ("truediv", "fdiv")):
-    _give_operator(getattr(operator, symbol), instruction)

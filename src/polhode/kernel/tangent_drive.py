@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from math import inf, log, sqrt
 
-from numba import f8, i8
-
 from polhode.kernel import drive, jit, layout as L
 from polhode.kernel.drive import squared_speed
 from polhode.kernel.jit import integers_at, numbers_at
-from polhode.kernel.signatures import I1, Workspace
+from polhode.kernel.signatures import I1, Workspace, f8, i8
 from polhode.kernel.tangent_mode import active, counters, derivative_rules, plain, shifted
 
 step = jit.hole("step(t, h, p) -> status", "The step of the method.")

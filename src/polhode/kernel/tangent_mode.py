@@ -403,7 +403,7 @@ class TangentWriter(Writer):
             return super().call(it, [self.primal(a) for a in x], {})
         raise Unsupported(f"{it.__name__} of numbers with derivatives")
 
-    def written_by_hand(self, it: object, arguments: list[Value]) -> Value:
+    def written_by_hand(self, it: Any, arguments: list[Value]) -> Value:
         given = []
         for a in map(settled, arguments):
             if isinstance(a, Scalar) and isinstance(a.kind, types.CPointer) and a.kind.dtype == self.unit.kind:

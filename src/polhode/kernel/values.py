@@ -18,7 +18,8 @@ from llvmlite import ir
 from numba import types
 from numba.core import base, cgutils
 
-from polhode.kernel.simd import Lanes, each, joined, parts_of
+from polhode.kernel.numba_lanes import Lanes, Truths, Wholes
+from polhode.kernel.simd import each, joined, parts_of
 from polhode.kernel.source import Refused, Unsupported
 from polhode.kernel.text import BIT, TO_INTEGER, WIDE, Builder, Constant, F, I
 
@@ -70,22 +71,6 @@ class Row:
 
     def __init__(self, parts: Iterable[Value]) -> None:
         self.parts: tuple[Any, ...] = tuple(parts)
-
-
-class Wide(types.Type):  # type: ignore[misc]
-    """The type of something in each of so many lanes."""
-
-    def __init__(self, width: int) -> None:
-        self.width = width
-        super().__init__(name=f"{type(self).__name__}({width})")
-
-
-class Truths(Wide):
-    """The type of a comparison of lanes: a bit for each."""
-
-
-class Wholes(Wide):
-    """The type of an integer in each lane."""
 
 
 PLAIN = {Lanes: FLOAT, Wholes: INT, Truths: BOOL}

@@ -22,12 +22,9 @@ from __future__ import annotations
 import platform
 import sys
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils, config
-
-from polhode.kernel.jit import hole, inlined
-from polhode.kernel.simd import by_hand
+from polhode.kernel.holes import hole
+from polhode.kernel.later import by_hand, inlined
+from polhode.lazy import cgutils, ir, types
 
 TICKET, GIVEN, DONE, STOP, FIRST = 0, 8, 16, 24, 32
 """Offsets in the control block, each in a separate cache line since waiting threads read them all the time."""
@@ -36,12 +33,11 @@ JOB = 1 << 24
 PATIENCE = 2000
 """Spins of a waiting thread before it yields the processor."""
 
-NUMBER = ir.IntType(64)
 ALIGNED = 8
 
 
 def _place(builder, address, k):
-    return builder.gep(builder.inttoptr(address, NUMBER.as_pointer()), [k])
+    return builder.gep(builder.inttoptr(address, ir.IntType(64).as_pointer()), [k])
 
 
 def _rested(builder):
@@ -56,24 +52,26 @@ def _yielded(builder):
         builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
 
 
-I = types.int64
 _seen = by_hand(
-    "_seen", lambda address, k: I(I, I),
+    "_seen", lambda address, k: types.i8(types.i8, types.i8),
     lambda builder, address, k: builder.load_atomic(_place(builder, address, k), "acquire", ALIGNED),
 )  # fmt: skip
 _shown = by_hand(
-    "_shown", lambda address, k, value: types.void(I, I, I),
+    "_shown", lambda address, k, value: types.void(types.i8, types.i8, types.i8),
     lambda builder, address, k, value: builder.store_atomic(value, _place(builder, address, k), "release", ALIGNED),
 )  # fmt: skip
 _drawn = by_hand(
-    "_drawn", lambda address, k: I(I, I),
-    lambda builder, address, k: builder.atomic_rmw("add", _place(builder, address, k), NUMBER(1), "acq_rel"),
+    "_drawn", lambda address, k: types.i8(types.i8, types.i8),
+    lambda builder, address, k: builder.atomic_rmw("add", _place(builder, address, k), ir.IntType(64)(1), "acq_rel"),
 )  # fmt: skip
 _rest = by_hand("_rest", lambda: types.void(), _rested)  # the pause instruction for a spinning thread
 _yield = by_hand("_yield", lambda: types.void(), _yielded)  # gives the processor to another thread
-_address = by_hand("_address", lambda pointer: I(pointer), lambda builder, pointer: builder.ptrtoint(pointer, NUMBER))
-_numbers = by_hand(
-    "_numbers", lambda address: types.CPointer(types.float64)(I),
+address_of = by_hand(
+    "address_of", lambda pointer: types.i8(pointer),
+    lambda builder, pointer: builder.ptrtoint(pointer, ir.IntType(64)), plain=lambda pointer: 0,
+)  # fmt: skip
+numbers_behind = by_hand(
+    "numbers_behind", lambda address: types.CPointer(types.f8)(types.i8),
     lambda builder, address: builder.inttoptr(address, ir.DoubleType().as_pointer()),
 )  # fmt: skip
 
@@ -144,12 +142,3 @@ def serve(address):
             _drawn(address, DONE)
         # The last ticket may have been of a later job: its number differs from ``before``, so we check once more.
         before = number
-
-
-def nowhere(pointer):
-    """Stand-in for ``address_of`` without compilation: 0."""
-    return 0
-
-
-address_of = nowhere if config.DISABLE_JIT else _address
-numbers_behind = _numbers

@@ -13,7 +13,7 @@ Langevin: O is the exact Ornstein-Uhlenbeck process of every component, [leimkuh
     p <- c p + sqrt((1 - c^2) m kT) x,     m_k <- c' m_k + sqrt((1 - c'^2) I_k kT) x',     c = exp(-gamma h),
 
 m_k being the angular momentum about the body's principal axis k, x standard normal numbers of a counter-based
-generator (``kernel.random``): the key is the seed, the counter the draws so far, the body, translation or rotation, and
+generator (``kernel.sampling``): the key is the seed, the counter draws so far, the body, translation or rotation, and
 the component. Member k of an ensemble begins with draw k 2^30, so that each has noise of its own by its number alone.
 With h < 0 the bath damps too (c uses |h|), as in the time-reversed process.
 
@@ -48,7 +48,7 @@ from polhode.flows.kick import impulse
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, helper
-from polhode.kernel.random import WORD, normal_pair
+from polhode.kernel.sampling import WORD, normal_pair
 from polhode.methods.free_flows import free_flow
 from polhode.methods.record import Bath, CompiledMethod, Method, Option, Promises, number_option, word_option
 from polhode.methods.splitting import (

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from polhode.arguments import Array, choice, number, path as checked_path, whole
 from polhode.display import Display, Progress, teller
 from polhode.errors import FileProblem, InvalidInput, answering, shown
-from polhode.lazy_packages import matplotlib, xr
+from polhode.lazy import matplotlib, xr
 from polhode.plots import moving_panels, style
 from polhode.plots.film_frames import Frames, frames_of
 from polhode.plots.rows import even

@@ -11,7 +11,7 @@ import numpy as np
 
 from polhode.arguments import MOST_SQUARED, choice
 from polhode.errors import InvalidInput, answering
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.plots import style
 from polhode.plots.axes import add_note, fit_sides, fit_titles
 from polhode.plots.panels import ALONG, WIDE, Panel, chosen, usual

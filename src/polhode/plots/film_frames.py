@@ -10,7 +10,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import Array, Indices, squares
 from polhode.errors import InvalidInput
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.trajectory.frames import hermite, relative_motion
 
 SECONDS = 6.0

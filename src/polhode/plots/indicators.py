@@ -10,7 +10,7 @@ import numpy as np
 
 from polhode.arguments import Array, ArrayLike, array, vector
 from polhode.errors import InvalidInput, answering, shown, unknown_name
-from polhode.lazy_packages import matplotlib, xr
+from polhode.lazy import matplotlib, xr
 from polhode.plots import style
 from polhode.plots.rows import even
 from polhode.plots.style import COLOURS, GREY, VERMILION, Axes, Figure, Normalize, ScalarMappable

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from polhode.algebra import rotation
 from polhode.arguments import Array, ArrayLike, Indices, Mask, array, squares, whole
 from polhode.errors import InvalidInput, answering, shown, unknown_name
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.plots import style
 from polhode.plots.rows import even
 from polhode.plots.style import BLUE, COLOURS, FAINT, GREY, INK, VERMILION, Axes, Figure, GridSpec

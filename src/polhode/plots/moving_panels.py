@@ -13,7 +13,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import Array
 from polhode.errors import InvalidInput, shown as quoted
-from polhode.lazy_packages import matplotlib, xr
+from polhode.lazy import matplotlib, xr
 from polhode.plots import solids, style
 from polhode.plots.film_frames import Frames, attitudes, directions, of_body, positions, row_positions
 from polhode.plots.rows import extremes, thinned

@@ -6,7 +6,7 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.arguments import Array
-from polhode.lazy_packages import matplotlib, xr
+from polhode.lazy import matplotlib, xr
 from polhode.plots import solids, style
 from polhode.plots.axes import plain_ticks, title
 from polhode.plots.rows import beside, filled, joined, scattered, thinned, unresolved

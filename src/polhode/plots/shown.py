@@ -17,7 +17,7 @@ from polhode.algebra import rotation
 from polhode.arguments import MOST_SQUARED, Array, ArrayLike, Indices
 from polhode.bodies.inertia import parallel_axis, principal
 from polhode.errors import InvalidInput, PolhodeError
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.plots.rows import scattered, thinned
 from polhode.trajectory import frames, surroundings
 from polhode.trajectory.convergence import total_of

@@ -15,7 +15,7 @@ import numpy as np
 
 from polhode.arguments import Array, ArrayLike, path as checked_path
 from polhode.errors import InvalidInput
-from polhode.lazy_packages import matplotlib
+from polhode.lazy import matplotlib
 from polhode.trajectory.files import appearing_whole
 from polhode.trajectory.outputs import MAKER
 

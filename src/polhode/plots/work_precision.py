@@ -10,7 +10,7 @@ import numpy as np
 
 from polhode.arguments import MOST_SQUARED, Array
 from polhode.errors import InvalidInput, answering
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.plots import style
 from polhode.plots.style import COLOURS, GREY, MARKERS, Axes, Figure
 from polhode.trajectory.schema import trajectory

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
+from polhode.kernel.later import overload
+from polhode.lazy import types
 from polhode.programs.decisions import TooManyWays
 from polhode.programs.graph import ARITHMETIC, Graph
 
@@ -438,7 +438,7 @@ def chosen(condition: object, x: object, y: object) -> Any:
     return Tracer(g, g.fun("choose", condition.row, row_of(g, x), row_of(g, y)))
 
 
-@overload(where)  # type: ignore[untyped-decorator]
+@overload(where)
 def _where_in_kernels(condition, a, b):  # type: ignore[no-untyped-def]
     """In functions of users that are compiled: numbers chosen, arrays by numpy."""
     if any(isinstance(one, types.Array) for one in (condition, a, b)):

@@ -16,14 +16,13 @@ from pathlib import Path
 from types import ModuleType
 
 from polhode.durable import write
-from polhode.kernel.cache import cache_folder, prune
+from polhode.kernel.cache import cache_root, prune
 from polhode.kernel.holes import HOLES, Hole
 from polhode.kernel.interrupts import held
 from polhode.kernel.reach import WRITTEN
 from polhode.programs.primitives import KERNELS
 from polhode.programs.text import HEAD
 
-FOLDER = "programs"
 _lock = threading.RLock()
 
 
@@ -51,10 +50,11 @@ def module_of(text: str, head: str = HEAD) -> ModuleType:
 
 def _file_of(name: str, text: str) -> Path:
     """The file of a text, written unless it is there; its path even where it cannot be written."""
-    path = cache_folder() / FOLDER / f"{name.rpartition('.')[2]}.py"
+    path = cache_root() / "programs" / f"{name.rpartition('.')[2]}.py"
     try:
         if path.exists() and path.read_text() == text:
             return path
+        cache_root().mkdir(mode=0o700, parents=True, exist_ok=True)
         path.parent.mkdir(mode=0o700, exist_ok=True)
         with held():
             write(path, text.encode(), apart=f".{os.getpid()}")

@@ -27,7 +27,7 @@ from polhode.errors import (
 )
 from polhode.kernel import jit
 from polhode.kernel.interrupts import Noticed, held
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.methods import Method, MethodSpec
 from polhode.runs import stepping
 from polhode.runs.request import WITHOUT_SERIES, Events, Parameters, Request, requested, with_options

@@ -15,7 +15,7 @@ from polhode.capabilities import in_order, listed, refusal
 from polhode.errors import InvalidInput
 from polhode.flows.sums import COMPENSATION
 from polhode.kernel import drive, jit, layout as L
-from polhode.kernel.neighbours import NOW_AT, SLICES, TEAM
+from polhode.kernel.pairs import NOW_AT, SLICES, TEAM
 from polhode.kernel.signatures import EVENT, LOADS, SERVE
 from polhode.kernel.work_sharing import CONTROL, STOP
 from polhode.methods import CompiledMethod, MethodSpec, tableau, tableau_names

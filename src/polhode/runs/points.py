@@ -28,7 +28,7 @@ from polhode.algebra import rotation
 from polhode.arguments import Array, ArrayLike, array, whole
 from polhode.errors import InvalidInput, NotFinite, UserFunctionError, naming, shown
 from polhode.kernel import drive, jit, layout as L
-from polhode.kernel.signatures import A1, A2, LOADS, types  # type: ignore[attr-defined]
+from polhode.kernel.signatures import A1, A2, LOADS, function_type, i8, void
 from polhode.runs.parameters import with_parameters
 from polhode.runs.request import rebuild
 from polhode.systems.record import IDENTITY, System, present_system
@@ -223,7 +223,7 @@ def loads_of_rows(loads, N, times, states, bodies, parameters, places, flags, ou
 
 @cache
 def _loop() -> Callable[..., None]:
-    signature = types.void(types.FunctionType(LOADS), types.i8, A1, A2, A1, A1, A1, A2, A2)
+    signature = void(function_type(LOADS), i8, A1, A2, A1, A1, A1, A2, A2)
     compiled: Callable[..., None] = jit.compile_kernel(loads_of_rows, signature)  # type: ignore[no-untyped-call]
     return compiled
 

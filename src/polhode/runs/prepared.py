@@ -12,7 +12,7 @@ import numpy as np
 from polhode.arguments import NUMBERS, Array
 from polhode.errors import InvalidInput, PolhodeError, PolhodeWarning, answering, warn
 from polhode.kernel import jit, layout as L
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.methods import Method, MethodSpec
 from polhode.runs.initial_state import of_one_body, start_state
 from polhode.runs.integrate import carry_out, instead, taken, taken_instead

@@ -13,7 +13,7 @@ from polhode.arguments import Array
 from polhode.errors import CoarseStepWarning, EnergyWarning, NotFinite, PolhodeError, UserFunctionError, warn
 from polhode.kernel import layout as L
 from polhode.kernel.many import write_energies
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.runs.event_detection import EPSILON, rows_of
 from polhode.runs.resolution import coarse_loads
 from polhode.runs.rows import Record

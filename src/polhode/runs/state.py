@@ -15,7 +15,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import ArrayLike, array, has, has_quantity, mapping, number, text, truth, whole
 from polhode.errors import InvalidInput, naming, unknown_name
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.methods import MethodSpec, method as find_method
 from polhode.trajectory.schema import COMMANDS, ROLE, renamed, trajectory
 

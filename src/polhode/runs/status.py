@@ -19,7 +19,7 @@ import numpy as np
 
 from polhode.arguments import Array
 from polhode.errors import FileProblem, unknown_name
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.runs.store import TRAJECTORY, LiveStore, Store, in_use
 from polhode.trajectory.files import CHECKPOINT
 

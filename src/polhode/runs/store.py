@@ -42,7 +42,7 @@ from polhode.durable import Unsynced, write_durably
 from polhode.errors import FileProblem, InvalidInput, NotFinite, OtherMachineWarning, PolhodeError, shown
 from polhode.kernel import jit
 from polhode.kernel.interrupts import held
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.runs import streamed
 from polhode.runs.event_detection import Found
 from polhode.runs.request import Request

@@ -17,7 +17,7 @@ import numpy as np
 
 from polhode.arguments import Array, Indices
 from polhode.errors import Interrupted, NotFinite, PolhodeError
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.runs.result import attributes, blown_up, columns, concluded, potential_energies, warn_of_errors, with_found
 from polhode.runs.stepping import Run
 from polhode.trajectory.build import Rows

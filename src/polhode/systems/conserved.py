@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.algebra.rotation import quaternions
+from polhode.algebra.quaternion import rotate, to_matrix
 from polhode.arguments import Array, Indices
 from polhode.programs.attitude import ROWS
 from polhode.programs.graph import Graph
@@ -50,7 +50,8 @@ def conserved(
     if good.sum() < 2 * LEAST:
         return ()
     r, F, T = state["r"][good] * moving, F[good] * moving, T[good]
-    about = np.concatenate([np.cross(r, F), quaternions.rotate(state["q"][good], T)], axis=1).sum(axis=1)
+    turned = np.stack(rotate(np.moveaxis(state["q"][good], -1, 0), np.moveaxis(T, -1, 0)), axis=-1)
+    about = np.concatenate([np.cross(r, F), turned], axis=1).sum(axis=1)
     strongest = np.abs(F).max(axis=(1, 2))
     largest = np.abs(r).max(axis=(1, 2)) * strongest + np.abs(T).max(axis=(1, 2))
     whole = _vanishes(about, largest)
@@ -118,11 +119,11 @@ def _states(draw: np.random.Generator, N: int) -> dict[str, Any]:
     q, f = (one / np.linalg.norm(one, axis=-1, keepdims=True) for one in draw.normal(size=(2, TRIALS, N, 4)))
     mass, moments = draw.uniform(0.5, 2.0, (TRIALS, N, 1)), draw.uniform(1.0, 2.0, (TRIALS, N, 3))
     r, v, m = draw.normal(size=(3, TRIALS, N, 3))
-    matrix = quaternions.matrix_from_quaternion(q)
+    matrix = to_matrix(np.moveaxis(q, -1, 0))
     first = {
         "t": draw.uniform(0.0, 10.0, (TRIALS, 1)), "r": size * r, "v": v, "m": m, "I": moments, "j": 1.0 / moments,
         "mass": mass, "q": q, "f": f,
-    } | {f"q_{name}": matrix[..., n, :] for n, name in enumerate(ROWS)}  # fmt: skip
+    } | {f"q_{name}": np.stack(matrix[3 * n : 3 * n + 3], axis=-1) for n, name in enumerate(ROWS)}  # fmt: skip
     both = {name: np.concatenate([one, one]) for name, one in first.items()}
     both["r"][TRIALS:] *= 1.0 + NEAR * draw.normal(size=r.shape)
     return both

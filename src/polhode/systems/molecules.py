@@ -13,14 +13,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, Array, ArrayLike, array, number, of_each, room_for, vector, whole
 from polhode.errors import InvalidInput
 from polhode.kernel import jit, layout as L
-from polhode.kernel.neighbours import NOW_AT, VIRIAL_SUM
-from polhode.kernel.signatures import A1, POTENTIAL
+from polhode.kernel.pairs import NOW_AT, VIRIAL_SUM
+from polhode.kernel.signatures import A1, POTENTIAL, f8, function_type, i8
 from polhode.systems.record import System
 from polhode.systems.summands import OPEN, Within
 
@@ -121,7 +120,7 @@ def overlapping(sigma: float, box: Array | None) -> Callable[[Any], str]:
     return check
 
 
-@jit.loop(types.float64(types.FunctionType(POTENTIAL), types.f8, types.i8, A1, A1, A1))
+@jit.loop(f8(function_type(POTENTIAL), f8, i8, A1, A1, A1))
 def _virial(potential, t, N, y, bodies, parameters):
     potential(t, N, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters))
     return parameters[int(parameters[NOW_AT]) + VIRIAL_SUM]

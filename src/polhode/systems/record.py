@@ -10,7 +10,6 @@ from math import isfinite, isinf
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core.errors import NumbaError
 
 from polhode.arguments import Array, Indices, Mask
 from polhode.arguments.recorded import frozen
@@ -21,6 +20,7 @@ from polhode.flows.gyrostat import carried_round
 from polhode.kernel import jit, layout as L
 from polhode.kernel.many import write_energies
 from polhode.kernel.signatures import LOADS, POTENTIAL
+from polhode.lazy import numba
 from polhode.programs.dynamics import Dynamics, of_roles
 from polhode.programs.parts import PARTS
 from polhode.programs.slopes import slopes_role
@@ -617,7 +617,7 @@ class System:
             thin = signature is LOADS and bool(self.without_thickness.any())
             try:
                 roles[key] = kernel_of(written or role, *others, thin, signature is LOADS, self.serve is not None)
-            except NumbaError as problem:
+            except numba.core.errors.NumbaError as problem:
                 raise InvalidInput(f"the loads of {self.name!r} cannot be compiled: {jit.told(problem)}; use "
                                    "numbers, tuples, and functions of these there") from problem  # fmt: skip
         return roles[key]

@@ -19,7 +19,7 @@ from polhode.arguments import Array
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, UserFunctionError, unknown_name
 from polhode.kernel import jit, layout as L
-from polhode.kernel.neighbours import FIRST_PARAMETER
+from polhode.kernel.pairs import FIRST_PARAMETER
 from polhode.kernel.signatures import EVENT
 from polhode.loads import Load
 from polhode.programs.decisions import Decisions

@@ -25,7 +25,7 @@ from polhode.bodies.body import POINT, Body, body
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.kernel import jit, layout as L
-from polhode.kernel.neighbours import FIRST_PARAMETER
+from polhode.kernel.pairs import FIRST_PARAMETER
 from polhode.loads import LOADS, Load
 from polhode.loads.added import makes_loads
 from polhode.loads.load import PAIRS, RETURNS, bodies_of, names_of, of_user

@@ -11,7 +11,7 @@ import numpy as np
 
 from polhode.arguments import Array
 from polhode.kernel import jit
-from polhode.kernel.neighbours import FIRST_PARAMETER, parameters_of
+from polhode.kernel.pairs import FIRST_PARAMETER, parameters_of
 from polhode.loads import Load
 from polhode.programs.dynamics import Dynamics
 from polhode.surroundings import Surrounding

@@ -32,7 +32,7 @@ from polhode.algebra.euler import SEQUENCES
 from polhode.arguments import Array, ArrayLike, choice, truth, whole
 from polhode.epochs import epoch_of
 from polhode.errors import InvalidInput, MissingExtra
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.trajectory import frames, transitions
 from polhode.trajectory.charts import with_chart
 from polhode.trajectory.relative import index_of, relative

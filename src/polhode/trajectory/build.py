@@ -13,7 +13,7 @@ from polhode.algebra import rotation
 from polhode.arguments import Array, Indices
 from polhode.flows.sums import COMPENSATION
 from polhode.kernel import layout as L
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.methods.record import Coordinates
 from polhode.systems.record import AuxiliaryVariable, System
 from polhode.trajectory import schema

@@ -30,7 +30,7 @@ from polhode.algebra.euler import SEQUENCES
 from polhode.algebra.rotation.parameters import angles_along, vectors_along
 from polhode.arguments import Array, Indices, choice
 from polhode.errors import InvalidInput, naming, unknown_name
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.trajectory.schema import ANGLES, AXES, MEANING, UNITS, trajectory
 
 CHARTS: dict[str, tuple[str, ...]] = {

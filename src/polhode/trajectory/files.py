@@ -19,7 +19,7 @@ from polhode import reading
 from polhode.arguments import path as checked_path
 from polhode.errors import FileProblem, InvalidInput, answering
 from polhode.kernel.interrupts import held
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.trajectory import digests, foreign
 from polhode.trajectory.growing import Growing
 from polhode.trajectory.schema import renamed, trajectory

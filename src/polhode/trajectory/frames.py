@@ -23,7 +23,7 @@ import numpy as np
 from polhode.algebra import orbits, rotation
 from polhode.arguments import Array, ArrayLike, number, vector, whole
 from polhode.errors import InvalidInput
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.trajectory.schema import trajectory
 from polhode.trajectory.surroundings import centre, place_of_sun, recorded, shadow_of, sun_is_far, turned
 

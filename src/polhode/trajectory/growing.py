@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from polhode import lazy
 from polhode.arguments import Array, Indices
 from polhode.durable import Unsynced, write, write_durably
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 
 BUFFER = 2**22
 """Bytes of the unfinished chunks of all variables; a chunk has one row at least."""

@@ -10,7 +10,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import Array, choice, whole
 from polhode.errors import InvalidInput, unknown_name
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.trajectory.frames import lvlh_attitude, where_known
 from polhode.trajectory.schema import trajectory
 from polhode.trajectory.surroundings import recorded

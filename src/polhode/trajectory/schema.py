@@ -79,7 +79,7 @@ import numpy as np
 
 from polhode.arguments import UNKNOWN, Array
 from polhode.errors import InvalidInput, shown
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 
 QUATERNION = ("w", "x", "y", "z")
 AXES = ("x", "y", "z")

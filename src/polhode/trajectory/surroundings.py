@@ -16,7 +16,7 @@ import numpy as np
 
 from polhode.arguments import Array, ArrayLike, number, vector
 from polhode.errors import InvalidInput
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.surroundings import paths, planets
 from polhode.trajectory.schema import trajectory
 

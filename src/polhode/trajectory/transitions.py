@@ -12,7 +12,7 @@ import numpy as np
 from polhode.algebra import orbits, rotation as rotations
 from polhode.arguments import Array
 from polhode.errors import InvalidInput
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.trajectory.frames import gravity_parameter
 
 ROTATION = ("rotation_x", "rotation_y", "rotation_z")

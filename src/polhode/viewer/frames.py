@@ -13,7 +13,7 @@ import numpy as np
 
 from polhode.arguments import Array, Indices, Mask
 from polhode.errors import InvalidInput
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 
 QUARTER = pi / 2
 """Largest turn between two frames that is not told of."""

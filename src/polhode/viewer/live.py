@@ -11,7 +11,7 @@ from typing import Any
 
 from polhode.arguments import path as checked_path
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, PolhodeError
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.trajectory.files import is_store
 from polhode.viewer.page import THREE, asset, viewer_scripts
 from polhode.viewer.scene import dumped, scene_of

@@ -18,7 +18,7 @@ import numpy as np
 
 import polhode
 from polhode.errors import InvalidInput, shown
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.plots.shown import PLAIN, Shown
 from polhode.trajectory.schema import CONVENTIONS, renamed, trajectory
 from polhode.viewer import frames, motions, orbits, series, shapes

@@ -13,7 +13,7 @@ from typing import Any
 
 from polhode.arguments import path as checked_path, text, truth, vector, whole
 from polhode.errors import InvalidInput, answering, shown
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.trajectory.files import appearing_whole
 from polhode.viewer.page import page
 from polhode.viewer.scene import members_of, scene_of

@@ -21,7 +21,7 @@ from polhode.ensembles.sweep.work import fill, task
 from polhode.ensembles.sweep.workers import Cluster, Processes
 from polhode.errors import FileProblem, Interrupted, InvalidInput, PolhodeError, answering, shown, warn
 from polhode.html import facts
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.runs.scenario import Scenario
 from polhode.trajectory.outputs import check_within
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from polhode.arguments import Array, Indices, Mask
 from polhode.errors import InvalidInput, shown
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.plots import style
 from polhode.plots.rows import even
 

@@ -28,7 +28,7 @@ from polhode import errors, reading
 from polhode.arguments import Indices
 from polhode.ensembles.sampling import KINDS, Distribution, Members, from_record
 from polhode.errors import FileProblem, Interrupted, InvalidInput, PolhodeError, PolhodeWarning, shown, unknown_name
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.runs.scenario import Scenario, read_scenario, sweep_table
 from polhode.runs.scenario.tables import FUNCTION
 from polhode.runs.store import here

@@ -32,7 +32,7 @@ from polhode.arguments import Array, path as checked_path
 from polhode.durable import PARTIAL, write_beside_others
 from polhode.ensembles.sweep.plan import Block, Plan, maker, opened, sealed
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, PolhodeError, answering, shown
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.trajectory import foreign
 from polhode.trajectory.growing import NODE as ROOT, encoded, file_of, metadata_of, node_of, packer, padded
 

@@ -17,7 +17,7 @@ import numpy as np
 from polhode.arguments import Array, room_for
 from polhode.errors import InvalidInput, StepFailed
 from polhode.kernel import layout as L
-from polhode.lazy_packages import xr
+from polhode.lazy import xr
 from polhode.runs.event_detection import Ended
 from polhode.runs.request import Request
 from polhode.runs.stepping import Run

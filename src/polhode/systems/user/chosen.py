@@ -83,9 +83,7 @@ def _filled(role: Role, users: Sequence[UserFunction], remembers: bool, how: str
     return jit.in_python(role, kernels) if how == "Python" else jit.bind(role, **kernels)
 
 
-def _compiled(
-    role: Role, signature: object, users: Sequence[UserFunction], remembers: bool, how: str
-) -> tuple[Any, str]:
+def _compiled(role: Role, signature: Any, users: Sequence[UserFunction], remembers: bool, how: str) -> tuple[Any, str]:
     """The same, compiled: (role, "") or (None, reason)."""
     functions = tuple((Same(one.function) if one.logs else one.made, one.form, len(one.parameters)) for one in users)
     key = (role, signature, functions, remembers, how)
@@ -139,7 +137,7 @@ class Called:
         """What those that are called as they are compile to at present."""
         return tuple(self.users[name].made for name in self.no_programs)
 
-    def among(self, signature: object) -> list[UserFunction]:
+    def among(self, signature: Any) -> list[UserFunction]:
         """Those in the potential, or in the other roles."""
         energies = ("reported_energy",) if "reported_energy" in self.users else ("potential",)
         return [one for name, one in self.users.items()
@@ -165,7 +163,7 @@ class Called:
         for one in self.users.values():
             _trial(one, [(t, y)], system)
 
-    def compiled(self, role: Role, signature: object, t: float, y: Array, system: System) -> Role | None:
+    def compiled(self, role: Role, signature: Any, t: float, y: Array, system: System) -> Role | None:
         """The role, compiled with functions that are called as they are, or the one that calls them; None where all are
         programs, so that it is compiled as any other."""
         users = self.among(signature)
@@ -198,7 +196,7 @@ class Called:
         return [one for one, own in names if own.name in inside or (own.slopes and own.slopes.name in inside)]
 
     def _as_it_is(
-        self, role: Role, signature: object, users: list[UserFunction], states: States, system: System,
+        self, role: Role, signature: Any, users: list[UserFunction], states: States, system: System,
         fresh: list[UserFunction],
     ) -> Role:  # fmt: skip
         expected = self._values(_filled(role, users, self.remembers, "Python"), signature, states, system)
@@ -226,9 +224,7 @@ class Called:
                             SlowFunctionWarning)  # fmt: skip
         return made
 
-    def _values(
-        self, role: Role, signature: object, states: States, system: System, compiled: bool = False
-    ) -> list[Any]:
+    def _values(self, role: Role, signature: Any, states: States, system: System, compiled: bool = False) -> list[Any]:
         """What a role writes at states; None where it raises."""
         found, parameters, bodies = list[Any](), system.with_memory, system.bodies
         size = {POTENTIAL: 1, EVENT: 0 if self.table is None else int(self.table[0])}.get(
@@ -253,11 +249,11 @@ class Called:
                 found.append(out)
         return found
 
-    def bridge(self, signature: object) -> Role:
+    def bridge(self, signature: Any) -> Role:
         """The role in which all functions are called as Python, and every result is checked."""
         return self._bridge(self.as_they_are()[signature is POTENTIAL], signature, self.among(signature))
 
-    def _bridge(self, role: Role, signature: object, users: list[UserFunction]) -> Role:
+    def _bridge(self, role: Role, signature: Any, users: list[UserFunction]) -> Role:
         made, reason = _compiled(role, signature, users, self.remembers, "bridge")
         if made is None:
             raise InvalidInput(f"{users[0].described} cannot be called from the compiled loop: {reason}")
