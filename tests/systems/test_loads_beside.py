@@ -229,7 +229,7 @@ def swept(body):
 
 @each("make", [
     pytest.param(lambda: ph.orbit(1.0, loads=[ph.loads.of(swept)]), marks=pytest.mark.full),
-    pytest.param(lambda: ph.particle(1.0, loads=[ph.loads.of(swept)]), marks=pytest.mark.full),
+    lambda: ph.particle(1.0, loads=[ph.loads.of(swept)]),
     lambda: ph.spacecraft((1.0, 2.0, 2.5), 1.0, loads=[ph.loads.of(swept)]),
     lambda: ph.system(ph.body("a", 1.0), ph.loads.central(1.0), ph.loads.of(swept)),
     lambda: ph.particle(1.0, force=lambda t, position, velocity, parameters: -position),
