@@ -84,11 +84,8 @@ class Options:
 
 
 class Written:
-    """A function that has been written: the LLVM function, its result, and whether it may fail.
-
-    ``masked``, over lanes, says whether it must know which of them call it; ``calls`` are the LLVM functions that it
-    calls, and ``size`` is the number of its instructions.
-    """
+    """A function that has been written: the LLVM function, its result, whether it may fail and, over lanes, must know
+    which of them call it (``masked``), the LLVM functions that it calls, and the number of its instructions."""
 
     __slots__ = ("calls", "fails", "function", "masked", "result", "size")
 

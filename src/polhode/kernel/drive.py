@@ -126,8 +126,7 @@ def crossings(first, last, t, event, event_numbers, sides, p):
     """How many event functions ``first`` to ``last - 1`` changed sign in the step that led to the state at time ``t``.
 
     ``sides`` holds the sides of all events before that step (see ``layout``), then their values, which are written
-    here. Only EVENT_UNARMED sides are updated here; after a crossing the caller updates the rest.
-    """
+    here. Only EVENT_UNARMED sides are updated here; after a crossing the caller updates the rest."""
     count = sides.size // 2
     changes = 0
     for k in range(first, last):
@@ -487,11 +486,8 @@ def event_values(event, t, y, bodies, parameters, event_numbers, out):
 
 @functools.cache
 def loop_for(step_function, converter=None, samples=False, valves=False):
-    """The compiled ``march`` of ``step_function(t, h, p) -> status``.
-
-    ``converter`` is None, or the functions (processed, convert) of a family with processed methods. ``samples`` says
-    whether controllers set states before steps, ``valves`` whether they open and close some.
-    """
+    """The compiled ``march`` of ``step_function(t, h, p) -> status``, perhaps with (processed, convert) of a family of
+    processed methods; whether controllers set states before steps, and open and close valves."""
     bound = {"step": step_function}
     if samples:
         bound |= {"SAMPLES": True, "held_step": held(step_function, valves)}
@@ -502,11 +498,8 @@ def loop_for(step_function, converter=None, samples=False, valves=False):
 
 @functools.cache
 def adaptive_loop_for(step_function, dense_function=None, controller="", samples=False, valves=False):
-    """The compiled ``march_adaptive`` of ``step_function(t, h, p) -> status``, which estimates its error.
-
-    ``dense_function(begin, theta, t, h, out, p) -> status`` is its dense output, if any; ``controller`` is a name in
-    CONTROLLERS; ``samples`` and ``valves`` are as for ``loop_for``.
-    """
+    """The compiled ``march_adaptive`` of a step function that estimates its error, perhaps with its dense output
+    ``(begin, theta, t, h, out, p) -> status``, by a controller of CONTROLLERS; others as for ``loop_for``."""
     bound = {"step": step_function, **CONTROLLERS[controller]}
     if samples:
         bound["set_states"] = sample_valves if valves else sample

@@ -90,11 +90,8 @@ def with_known(together, known):
 
 
 def shared_info(numbers, own, known):
-    """The flags and counters of ``step_info`` at a pointer; ``known`` ones, pairs (slot, value), are constants.
-
-    Each lane has its own number of iterations, at the pointer to lanes ``own``. What else is counted for users only
-    (evaluations) is 0.
-    """
+    """The flags and counters of ``step_info`` at a pointer; ``known`` ones, pairs (slot, value), are constants. Each
+    lane has its own number of iterations, at the pointer to lanes ``own``; evaluations are 0."""
     return numbers
 
 

@@ -344,10 +344,8 @@ def pushed(c, at, f, h):
 
 
 def row(i, first, count, s, N, c):
-    """Sum over ``count`` pairs of body i, with the bodies listed at c[first:] or, where first is 0, with those after i.
-
-    Adds to the sums of the other bodies in slice s; returns those of body i, which the caller adds.
-    """
+    """Sum over ``count`` pairs of body i, with the bodies listed at c[first:] or, where first is 0, with those after i:
+    added to the sums of the others in slice s; that of body i is returned, for the caller to add."""
     width, data, w = int(c[WIDTH]), int(c[DATA_AT]), integers(c)
     sums = int(c[SUMS_AT]) + ROW * (N + 1) * s
     a = data + width * i

@@ -148,10 +148,7 @@ class _Walk:
             self.total.update(contents(taught)[0])
 
     def module(self, value: ModuleType, names: frozenset[str]) -> None:
-        """Digest those attributes of a module that may be read, since the compiler reads their values.
-
-        More may be read than is, so unfilled holes are allowed there.
-        """
+        """Digest those attributes of a module that may be read, as the compiler does; there may be unfilled holes."""
         self.absorb(value.__name__)
         if value.__name__.partition(".")[0] in LIBRARIES or not self.is_new((id(value), names), value):
             return
@@ -209,10 +206,8 @@ def _options(given: dict[str, Any]) -> list[Any]:
 
 @functools.cache
 def contents(code: CodeType) -> tuple[bytes, tuple[str, ...]]:
-    """Digest of code, and the global names that it and its nested functions read.
-
-    Line numbers and constants that are never loaded, such as docstrings, are left out.
-    """
+    """Digest of code, but line numbers and constants that are never loaded, such as docstrings; and the global names
+    that it and its nested functions read."""
     steps: list[Any] = []
     names: set[str] = set()
     argument = 0

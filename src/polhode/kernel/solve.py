@@ -74,21 +74,15 @@ def square3(a):
 
 @inlined
 def continuation_substeps(angle):
-    """Number of substeps of continuation for a step that rotates a body by this angle (rad).
-
-    For more than a radian, Newton's method from the initial state may converge to another solution or not at all. So
-    the solution connected to a vanishing step is followed in substeps of half a radian.
-    """
+    """Number of substeps of continuation, of half a radian, for a step that rotates a body by this angle: for more than
+    a radian Newton's method from the initial state may converge to another solution, or not at all."""
     return 1 if angle <= 1.0 else 1 + int(2.0 * min(angle, 100.0))
 
 
 @inlined
 def turning_rate(h, j):
-    """Rotation (rad) in a step h by a unit of angular momentum about the axis of the largest finite moment.
-
-    ``j`` are the inverse moments. Changes of the angular momentum that rotate the body by less than ROUNDOFF are
-    round-off of its loads.
-    """
+    """Rotation (rad) in a step h by a unit of angular momentum about the axis of the largest finite moment, with
+    inverse moments j; changes that rotate the body by less than ROUNDOFF are round-off of its loads."""
     slowest = inf
     for c in range(3):
         if j[c] > 0.0:
@@ -211,10 +205,8 @@ def follow(n, at, spare, pieces, t, h, p):
 
 @helper
 def factor(work, a, n, pivots):
-    """LU factorisation with row exchanges, in place, of the n x n matrix stored by rows at ``work[a:]``.
-
-    The row exchanges are written to ``work[pivots:]``. Returns False when the matrix is singular.
-    """
+    """LU factorisation, in place, of the n x n matrix stored by rows at ``work[a:]``, with row exchanges, which are
+    written to ``work[pivots:]``; False when the matrix is singular."""
     for k in range(n):
         best = k
         for i in range(k + 1, n):
@@ -238,10 +230,8 @@ def factor(work, a, n, pivots):
 
 @inlined
 def is_positive(work, a, n, pivots):
-    """Whether the determinant of the matrix with the factors at ``work[a:]`` is positive.
-
-    That of an implicit step is 1 for a vanishing step; where it is negative, a shorter step was singular.
-    """
+    """Whether the determinant of the matrix with the factors at ``work[a:]`` is positive, as of an implicit step, 1 for
+    a vanishing one, unless a shorter step was singular."""
     positive = True
     for k in range(n):
         if work[a + k * n + k] < 0.0:

@@ -17,10 +17,7 @@ FUTURE = 0x1FE0000
 
 
 class Unsupported(Exception):
-    """A function is outside the part of Python that ``translate`` knows; numba compiles it instead.
-
-    ``where`` is the function and the line in it.
-    """
+    """A function is, at ``where``, outside the part of Python that ``translate`` knows; numba compiles it instead."""
 
     where: str | None = None
 
@@ -63,10 +60,8 @@ def tree_of(code: CodeType) -> ast.FunctionDef | ast.Lambda:
 
 
 def _compiled(node: ast.FunctionDef | ast.Lambda, code: CodeType, imports: bool) -> CodeType | None:
-    """The code of a node, compiled where it finds the same variables of enclosing functions.
-
-    Calls of attributes of an imported name have other code: ``imports`` says whether all global names are imported.
-    """
+    """The code of a node, compiled where it finds the same variables of enclosing functions, and ``imports``: calls of
+    attributes of an imported name have other code."""
     body: list[ast.stmt] = [node if isinstance(node, ast.FunctionDef) else ast.Expr(node)]
     if code.co_freevars:
         names: list[ast.expr] = [ast.Name(name, ast.Store()) for name in code.co_freevars]
@@ -128,11 +123,8 @@ def names_in(e: ast.AST) -> list[ast.Name]:
 
 
 class Variables:
-    """Gives names of their own to uses of a name that have nothing to do with each other, such as two loops' ``k``.
-
-    A use of a variable belongs together with all settings of it that can reach the use. ``several``, an attribute of
-    the tree afterwards, holds the names that are set in more than one block of statements.
-    """
+    """Gives names of their own to uses of a name that no setting of it reaches both, such as two loops' ``k``; the tree
+    has the names that are set in more than one block of statements as its attribute ``several``."""
 
     def __init__(self, code: CodeType) -> None:
         self.local = frozenset(code.co_varnames)

@@ -74,9 +74,7 @@ def first_step(q, t, direction, longest, spare, p):
     """Size of the first step, 0 where loads are not finite; ``spare`` is scratch memory for loads.
 
     As in [hairer1993, II.4], with the time scale of the motion as unit of time: an Euler step of a hundredth of it
-    estimates the second derivative, and the size is that at which the error would be a hundredth of the tolerance. The
-    error of a step is proportional to h^q.
-    """
+    estimates the second derivative, and the size is that at which the error, ~ h^q, would be 0.01 of the tolerance."""
     relative, absolute = p.step_info[L.RELATIVE], p.step_info[L.ABSOLUTE]
     p.loads(L.ALL, t, p.N, p.y, p.bodies, p.parameters, p.load)
     p.step_info[L.EVALUATIONS] += 1.0
@@ -127,8 +125,7 @@ def shorter(error, q, again):
 
 @inlined
 def longer(error, q, before, again):
-    """Next step over the accepted one; ``error`` is over the tolerance, ``before`` that of the previous step,
-    ``again``: this step was rejected before."""
+    """Next step over the accepted one, rejected before if ``again``; errors over the tolerance of this and the last."""
     ratio = SAFETY * max(error, 1e-10) ** (-PRESENT / q) * before ** (PAST / q)
     return min(max(ratio, SHRINK), 1.0 if again else GROW)
 

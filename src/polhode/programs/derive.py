@@ -73,8 +73,7 @@ def _choice(g: Graph, a: int) -> tuple[int, int, int] | None:
 
 
 def chooses(g: Graph, a: int) -> bool:
-    """Whether a row is made of choices; its derivatives are then taken forward, as the value that is not chosen may be
-    infinite."""
+    """Whether a row is made of choices; its derivatives are taken forward, as what is not chosen may be infinite."""
     return any(_choice(g, b) is not None for b in g.needed([a]))
 
 
@@ -128,10 +127,7 @@ def cross(g: Graph, a: Rows, b: Rows) -> list[int]:
 
 
 def turned(g: Graph, q: str, w: Rows, body: int = 0) -> dict[int, int]:
-    """Rates of an attitude q and of the rows of its matrix where the body turns at the rate w, in its own frame.
-
-    ``body``: its number, by which the inputs are counted (``memory``).
-    """
+    """Rates of an attitude q and of the rows of its matrix where this body turns at the rate w, in its own frame."""
     o = [g.input(f"{q}{4 * body + k}") for k in range(4)]
     parts = (
         ((-1.0, 1, 0), (-1.0, 2, 1), (-1.0, 3, 2)), ((1.0, 0, 0), (1.0, 2, 2), (-1.0, 3, 1)),
@@ -149,14 +145,11 @@ def turned(g: Graph, q: str, w: Rows, body: int = 0) -> dict[int, int]:
 def commutator(
     g: Graph, force: Rows, torque: Rows, rates: Rows, turns: Sequence[Sequence[bool]] | None = None
 ) -> tuple[list[int], list[int], list[int]]:
-    """The load of [V, [T, V]], the gradient of F . F / m + T . J T summed over bodies, with their inverse moments J.
-
-    And what it adds to rates of works, the partial time derivatives of potentials, so that works keep the order of
-    schemes with modified kicks.
+    """The load of [V, [T, V]], the gradient of F . F / m + T . J T summed over bodies, with their inverse moments J;
+    and what it adds to rates of works, so that these keep the order of schemes with modified kicks.
 
     For loads F, T (3 N rows each) of a potential it is ``2 D F`` and ``2 (D T + w x T)``, where D is the derivative
-    along the displacements F / m and the turns w = J T, and ``2 D`` of the rates. ``turns``
-    (N, 3) says about which axes bodies turn, without it about all.
+    along the displacements F / m and the turns w = J T, and ``2 D`` of the rates. ``turns``: about which axes.
     """
     seeds: dict[int, int] = {}
     twist: list[int] = []

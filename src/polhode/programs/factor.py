@@ -76,10 +76,8 @@ def factored(
 
 
 def without_content(g: Graph, outputs: Sequence[int]) -> list[int]:
-    """The outputs with what all terms of a sum have in common taken out of it, where the sum is a factor.
-
-    So (x/R + y/R)^2 becomes (x + y)^2 R^-2, whose power of R meets others. A fractional power of a sum stays.
-    """
+    """The outputs with what all terms of a sum have in common taken out of it, where the sum is a factor: (x/R + y/R)^2
+    becomes (x + y)^2 R^-2, whose power of R meets others. A fractional power of a sum stays."""
 
     def content(terms: Sequence[Powers]) -> dict[int, float]:
         common = dict(terms[0])
@@ -155,8 +153,7 @@ def expanded(g: Graph, outputs: Sequence[int], most: int = 8) -> list[int]:
 
 
 def keys_of(powers: Powers, rank: Mapping[int, int], known: dict[str, tuple[int, float]]) -> list[str]:
-    """Keys of the factors of a product, a small whole power as a base several times; base and exponent of each are put
-    into ``known``."""
+    """Keys of the factors of a product, base and exponent of each put into ``known``; small powers are repeated."""
     found = []
     for b, e in powers:
         whole = e == int(e) and 0 < e <= 3

@@ -39,10 +39,7 @@ MOST_ROWS = 1
 
 
 def with_quaternions(dynamics: Dynamics) -> Dynamics:
-    """The same with the elements of matrices by components of quaternions where more than MOST_ROWS rows are read.
-
-    Nine products instead of the six by which each row turns, and no states but the quaternion.
-    """
+    """The same with the elements of matrices by components of quaternions where more than MOST_ROWS rows are read."""
     g = dynamics.graph
     force, torque, rates = dynamics.force, dynamics.torque, dynamics.rates
     read, known = set(g.names([*force, *torque, *rates])), {}

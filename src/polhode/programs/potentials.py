@@ -27,10 +27,7 @@ def _axis(g: Graph, k: int) -> list[int]:
 
 
 def loads_of(g: Graph, potential: int, moves: Sequence[bool], turns: Turns) -> Loads:
-    """The loads of a potential: less its slopes along the axes of space and by turns about those of the bodies.
-
-    One backward pass; where the potential chooses between values, forward passes, in which the value that is not
-    chosen may be infinite."""
+    """The loads of a potential: less its slopes along the axes of space and by turns about those of the bodies."""
     zero, N = g.const(0.0), len(moves)
     directions = [(3 * i + k, {inputs_of(g, i)[0][k]: g.const(1.0)}) for i in range(N) for k in range(3) if moves[i]]
     axes = [(3 * i + k, derive.turned(g, "q", _axis(g, k), i)) for i in range(N) for k in range(3) if turns[i][k]]

@@ -162,11 +162,8 @@ class Writer(SeriesWriter):
         return lines
 
     def wide(self) -> list[str]:
-        """Order k of all series: the terms 2 <= j <= k - 2 of the sums in lanes, in two chains.
-
-        Those with the coefficients k - 1 are added from the lanes that were just made, as a load of what was just
-        stored would wait; but of many products they are loaded as the others are: enough is made meanwhile.
-        """
+        """Order k of all series: the terms 2 <= j <= k - 2 of the sums in lanes, in two chains. Unless there are many,
+        those with the coefficients k - 1 are added from the lanes just made, as loads of what was stored would wait."""
         width = self.products
         if not width:
             return ["fk = float(k)", "ik = 1.0 / fk", *self.rules(zero=False)]

@@ -27,10 +27,8 @@ _lock = threading.RLock()
 
 
 def module_of(text: str, head: str = HEAD) -> ModuleType:
-    """The module of a text of functions, with imports before it, and those of kernels that it calls; one for each text.
-
-    It is in ``sys.modules`` before anything of it is compiled: numba asks for it by its name.
-    """
+    """The module of a text of functions, with imports before it, and those of kernels that it calls; one for each text,
+    in ``sys.modules`` before anything of it is compiled: numba asks for it by its name."""
     called = sorted(name for name in KERNELS if f"{name}(" in text)
     held_here = {name: KERNELS[name] for name in called if not isinstance(KERNELS[name], str)}
     head += "".join(f"\nfrom {KERNELS[name]} import {name}" for name in called if name not in held_here)

@@ -21,8 +21,7 @@ from polhode.systems.summands import Shape, Sum, Summand
 
 
 def surroundings_of(given: object) -> list[Surrounding]:
-    """The argument ``surroundings`` of a system: by name what ``polhode.surroundings`` makes, or its arguments with a
-    ``kind``."""
+    """The argument ``surroundings`` of a system: by name what ``polhode.surroundings`` makes, or a record of it."""
     return [surrounding_of(name, one) for name, one in mapping({} if given is None else given, "surroundings").items()]
 
 

@@ -41,8 +41,7 @@ from polhode.systems.record import AuxiliaryVariable, Switch
 # ------------------------------------------------------------------ devices as loads
 @functools.lru_cache(jit.KEPT_KERNELS)
 def on_plates(act: Callable[..., Any], light: bool) -> Callable[..., Any]:
-    """The function of a load on plates, of air or of light, whose pressure is the force of another load on a unit of
-    mass."""
+    """A load on plates, of air or of light, whose pressure is the force of another load on a unit of mass."""
 
     def pressure(body, given):
         return act(SimpleNamespace(position=body.position, velocity=body.velocity, mass=1.0), **given)["force"]

@@ -77,8 +77,7 @@ class MeanElements:
     def start(self, t: float = 0.0, frame: str = "J2000") -> dict[str, Any]:
         """Position and velocity as arguments of ``integrate``: ``integrate(orbit, ..., **elements.start())``.
 
-        Time 0 of the run is then t seconds after the epoch of the elements.
-        """
+        Time 0 of the run is then t seconds after the epoch of the elements."""
         r, v = self.at(t, frame)
         return {"position": r, "velocity": v}
 

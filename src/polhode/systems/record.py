@@ -532,8 +532,7 @@ class System:
 
     @property
     def dynamics(self) -> Dynamics:
-        """The loads and the potential as a program, kept for systems of one structure; its ``reason`` where they cannot
-        be traced."""
+        """The loads and the potential as a program, or its ``reason`` where they cannot be traced."""
         return self.dynamics_of(L.ALL)
 
     def dynamics_of(self, part: int) -> Dynamics:
@@ -563,11 +562,8 @@ class System:
         return frozenset(changing | {watch.flag for watch in self.watches if watch.flag >= 0})
 
     def compiled_loads(self, t: float, y: Array, commutator: bool = True) -> Callable[..., Any]:
-        """The LOADS role for a compiled loop; a user's function is tried out at this time and state.
-
-        A commutator or series is included, under the part COMMUTATOR or SERIES; one that is derived only where
-        ``commutator`` says so.
-        """
+        """The LOADS role for a compiled loop; a user's function is tried out at this time and state. A commutator or
+        series is included, under the part COMMUTATOR or SERIES; one that is derived where ``commutator`` says so."""
         role = self._as_kernel(self.loads, LOADS, t, y)
         if self.sampled:
             return self.with_commands(role, t, y)

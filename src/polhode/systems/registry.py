@@ -81,11 +81,8 @@ def sample_value(argument: Argument) -> Any:
 
 
 def provided_by(build: Callable[..., System]) -> frozenset[str] | None:
-    """Capabilities of the systems that a function builds without its optional arguments; None where that fails.
-
-    They are those of ``build.provides`` where the function has this attribute, as one may for which no arguments are
-    found.
-    """
+    """Capabilities of the systems that a function builds without its optional arguments, or those of its attribute
+    ``provides``; None where that fails."""
     stated: Iterable[str] | None = getattr(build, "provides", None)
     if stated is not None:
         return known(stated)

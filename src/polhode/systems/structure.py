@@ -207,8 +207,7 @@ def table_of(watches: Sequence[Watch], system: System) -> Array:
 
 
 def text_of(every: Sequence[Sequence[str]]) -> str:
-    """The text of the role ``value(k, ...)`` of functions, of each its lines; a table has for each event the index of
-    its numbers, then the numbers."""
+    """The text of the role ``value(k, ...)`` of functions, of each its lines; the table is that of ``table_of``."""
     text = ["def value(k, t, N, y, bodies, parameters, table):", "    at = whole(table[k])"]
     for lines, same in groupby(enumerate(every), key=itemgetter(1)):
         last = max(k for k, _ in same)

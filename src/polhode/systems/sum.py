@@ -178,8 +178,7 @@ def composed(
     parts: Iterable[Body | Load | Surrounding], core: Core = None,
     within: Mapping[str, Any] = NO_BOX, about: Mapping[str, str] = MappingProxyType({}),
 ) -> System:  # fmt: skip
-    """The system of these summands, perhaps beside a core; ``within`` are box and cut-off of loads on pairs, ``about``
-    further arguments."""
+    """The system of summands, perhaps beside a core, with box and cut-off of loads on pairs and further arguments."""
     bodies, loads, around, states, functions, arguments = parts_of(list(parts))
     alone = not bodies and any(one.returns == "states" for one in loads)
     if not (bodies or alone):
@@ -435,8 +434,7 @@ def sum_of(
 
 
 def _reading(summand: Summand, name: str, flags: Mapping[str, tuple[int, Any]], around: Collection[str]) -> Summand:
-    """A summand with the flags of the quantity of this name, if it asks for surroundings: in a loop each row has its
-    own."""
+    """A summand with the flags of the quantity of this name, if it asks for surroundings: a loop has them by rows."""
     asked = {summand.load.reads.get(one, one) for one in names_of(summand.load.function)}
     own = {f"{name} {flag}": slots for flag, slots in flags.items()} if asked & {*around} else {}
     return replace(summand, each={**summand.each, **own}) if own else summand

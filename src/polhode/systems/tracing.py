@@ -413,8 +413,7 @@ class Tracing:
             to[:] = row_by_row(g, to, rows)
 
     def _same(self, one: Summand, what: str, mine: Sequence[Any], derived: Sequence[Any], decisions: Decisions) -> None:
-        """Refuse forces and torques that a function of the user's gives beside a potential, if they are not those that
-        are derived from it."""
+        """Refuse forces and torques that a user's function gives beside a potential, if others follow from it."""
         if one.load.shipped:
             return
         fixed, every = {*decisions.asked, *self.sum.tables}, np.arange(self.N)[None]
