@@ -15,7 +15,6 @@ reductions, sweeps), ``runs`` (scenarios, points of bodies, Poinsot's curves), `
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 from operator import attrgetter
 from typing import Any
@@ -81,7 +80,9 @@ def __getattr__(name: str) -> Any:
         value = getattr(_module(_HOMES[name]), name)
     elif name in _MOVED:
         return _moved(name, _MOVED[name])
-    elif name.startswith("_") or importlib.util.find_spec(f"polhode.{name}"):  # a package, which may be half imported
+    elif name.startswith("_") or importlib.import_module("importlib.util").find_spec(
+        f"polhode.{name}"
+    ):  # half imported
         raise AttributeError(f"module 'polhode' has no attribute {name!r}")
     elif name in importlib.import_module("polhode.systems").SYSTEMS:
         return _moved(name, f"systems.{name}")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
-import uuid
 from pathlib import Path
 
 MANY = 256
@@ -23,7 +21,9 @@ def write_durably(path: Path, data: bytes) -> None:
 def write_beside_others(path: Path, data: bytes, *, new: bool = False) -> None:
     """The same where several write one file: their drafts do not meet, and the last one stands; of a ``new`` file the
     first one, and FileExistsError is raised by others."""
-    write(path, data, durably=True, apart=f".{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}", new=new)
+    import socket
+
+    write(path, data, durably=True, apart=f".{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}", new=new)
     sync_folder(path.parent)
 
 

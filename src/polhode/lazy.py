@@ -46,5 +46,5 @@ if TYPE_CHECKING:
     xr = xarray
 else:
     matplotlib, xr = Later("matplotlib"), Later("xarray")
-llvmlite, numba = Later("llvmlite"), Later("numba")
+llvmlite, numba, shutil, tempfile = map(Later, ("llvmlite", "numba", "shutil", "tempfile"))
 cgutils, ir, types = map(Later, ("numba.core.cgutils", "llvmlite.ir", "numba.core.types"))

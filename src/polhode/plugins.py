@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from importlib.metadata import entry_points
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -30,6 +29,8 @@ def load_plugins() -> None:
     """Call every plug-in once; one that cannot be loaded, or raises, is skipped with a PolhodeWarning."""
     if _loaded or _importing():
         return
+    from importlib.metadata import entry_points  # with what reads mail
+
     _loaded.append(True)  # first, for plug-ins look names up themselves
     for plugin in entry_points(group=GROUP):
         try:

@@ -17,10 +17,8 @@ import hashlib
 import os
 import pickle
 import re
-import shutil
 import stat
 import sys
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -30,7 +28,7 @@ from typing import Any
 from polhode.errors import FileProblem
 from polhode.kernel import reach
 from polhode.kernel.interrupts import held
-from polhode.lazy import llvmlite, numba
+from polhode.lazy import llvmlite, numba, shutil, tempfile
 
 try:
     import fcntl
