@@ -460,14 +460,16 @@ def _feed_object(total, value, seen, names) -> None:
         _feed(total, found, seen, True, names)
 
 
-def compile_kernel(function, signature, thorough=False):
-    """Compile ``function`` for one explicit signature, or load it from the disk cache; ``thorough``: by all of LLVM's
-    optimisations, which take twice the time.
+def compile_kernel(function, signature, lanes=0, directions=0, thorough=False):
+    """Compile ``function`` for one explicit signature, or load it from the disk cache.
 
-    Functions equal as ``Made`` share one kernel. It releases the GIL while it runs. Returns the Python function itself
-    when compilation is disabled.
+    Over so many ``lanes``, or with derivatives along so many ``directions``; ``thorough``: by all of LLVM's
+    optimisations, which take twice the time. Functions equal as ``Made`` share one kernel. It releases the GIL while it
+    runs. Returns the Python function itself when compilation is disabled.
     """
-    return python_of(function) if disabled() else _compiled_kernel(Made(function), signature, thorough=thorough)
+    if disabled():
+        return python_of(function)
+    return _compiled_kernel(Made(function), signature, lanes, directions, thorough)
 
 
 def loop(signature):
@@ -482,18 +484,8 @@ def loop(signature):
     return made
 
 
-def compile_lanes(function, signature, width):
-    """Compile ``function`` over so many lanes (``lane_mode``), or load it from the disk cache."""
-    return _compiled_kernel(Made(function), signature, width)
-
-
-def compile_tangents(function, signature, directions):
-    """Compile ``function`` with derivatives along so many directions (``tangent_mode``), or load it from the cache."""
-    return _compiled_kernel(Made(function), signature, 0, directions)
-
-
 @functools.lru_cache(KEPT_KERNELS)
-def _compiled_kernel(made: Made, signature, lanes=0, directions=0, thorough=False):
+def _compiled_kernel(made: Made, signature, lanes, directions, thorough):
     from polhode.kernel import direct
 
     plain, signature = python_of(made.function), typed(signature)
