@@ -14,7 +14,7 @@ from math import isinf, nan
 from typing import Any
 
 import numpy as np
-from scipy.stats import beta
+import scipy
 
 import polhode as ph
 from polhode_papers.study import Check
@@ -66,8 +66,8 @@ def share_within(share: float, count: int, of: int, confidence: float = 0.95) ->
     Clopper-Pearson interval: each tail has the probability ``(1 - confidence) / 2``.
     """
     tail = (1.0 - confidence) / 2.0
-    low = float(beta.ppf(tail, count, of - count + 1)) if count else 0.0
-    high = float(beta.ppf(1.0 - tail, count + 1, of - count)) if count < of else 1.0
+    low = float(scipy.stats.beta.ppf(tail, count, of - count + 1)) if count else 0.0
+    high = float(scipy.stats.beta.ppf(1.0 - tail, count + 1, of - count)) if count < of else 1.0
     result = within(share, low, high)
     words = f"{low:.3f} to {high:.3f}, the {confidence:.0%} interval of {count} of {of}"
     return Check(words, result.measured, result.true)

@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
@@ -83,8 +83,10 @@ def test_normal_and_lognormal_numbers_have_their_moments():
     assert (abs(drawn.mean(axis=0) - (1, 2, 3)) < half_width(drawn, n)).all()
     np.testing.assert_allclose(np.cov(drawn.T), COVARIANCE, rtol=0, atol=5 * 4.0 * sqrt(2 / n))
     u = np.random.default_rng(0).random((50, 1))
-    np.testing.assert_allclose(DISTRIBUTIONS["number"].of(u), stats.norm(5.0, 0.1).ppf(u[:, 0]), rtol=1e-14)
-    np.testing.assert_allclose(S.lognormal(2.0, 0.3).of(u), stats.lognorm(0.3, scale=2.0).ppf(u[:, 0]), rtol=1e-13)
+    np.testing.assert_allclose(DISTRIBUTIONS["number"].of(u), scipy.stats.norm(5.0, 0.1).ppf(u[:, 0]), rtol=1e-14)
+    np.testing.assert_allclose(
+        S.lognormal(2.0, 0.3).of(u), scipy.stats.lognorm(0.3, scale=2.0).ppf(u[:, 0]), rtol=1e-13
+    )
     drawn = DISTRIBUTIONS["lognormal"].draw(n, 2)
     assert (drawn[:, 0] > 0).all() and (drawn[:, 1] < 0).all()
     assert np.ptp(DISTRIBUTIONS["sigma"].draw(9)[:, 0, 1]) == 0.0
@@ -106,10 +108,10 @@ def test_uniform_attitudes_are_uniform():
     q = S.uniform_attitude().draw(20_000, 3)
     np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1.0, rtol=1e-15)
     angle = 2 * np.arccos(np.minimum(abs(q[:, 0]), 1.0))
-    assert stats.kstest(angle, lambda t: (t - np.sin(t)) / np.pi).pvalue > 1e-3
+    assert scipy.stats.kstest(angle, lambda t: (t - np.sin(t)) / np.pi).pvalue > 1e-3
     for axis in np.eye(3):
         for component in ph.rotation.rotate(q, axis).T:
-            assert stats.kstest(component, stats.uniform(-1, 2).cdf).pvalue > 1e-3
+            assert scipy.stats.kstest(component, scipy.stats.uniform(-1, 2).cdf).pvalue > 1e-3
 
 
 def test_attitudes_have_the_covariance_asked_for_about_the_mean_in_the_body_frame():

@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 import pytest
+import scipy
 import xarray as xr
-from scipy.signal import lfilter
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
@@ -213,7 +213,7 @@ def test_autocorrelation_by_plain_sums():
 def test_velocities_that_forget():
     """An Ornstein-Uhlenbeck process: <v(0) v(t)> falls by the same part in each row."""
     noise = np.random.default_rng(7).normal(size=(6000, 10, 3)) * np.sqrt(1 - 0.9**2)
-    v = lfilter([1.0], [1.0, -0.9], noise, axis=0)[400:]
+    v = scipy.signal.lfilter([1.0], [1.0, -0.9], noise, axis=0)[400:]
     found = observables.velocity_autocorrelation(trajectory(velocity=v), 40, blocks=16)
     z = (found.correlation - 3 * 0.9 ** np.arange(41)) / found.correlation_error
     assert (abs(z) < 4).all() and found.correlation_error.max() < 0.05 and found.lag[-1] == 20.0
@@ -276,7 +276,8 @@ def test_two_bodies_on_circles():
 # ------------------------------------------------------------------ errors
 def correlated(phi, rows, series, seed):
     """Autoregressive series of order one and average zero."""
-    return lfilter([1.0], [1.0, -phi], np.random.default_rng(seed).normal(size=(rows + 500, series)), axis=0)[500:]
+    noise = np.random.default_rng(seed).normal(size=(rows + 500, series))
+    return scipy.signal.lfilter([1.0], [1.0, -phi], noise, axis=0)[500:]
 
 
 @each("phi", [0.0, 0.5, 0.9])
