@@ -35,10 +35,11 @@ from typing import Any
 
 import numpy as np
 
-from polhode.kernel import layout as L, work_sharing
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, helper, hole, inlined, integers, lowest_bit
 from polhode.kernel.simd import below, greater, lesser, load4, rounded, spread, store4, transposed
+from polhode.kernel.work_sharing import address_of, lead as lead_job, numbers_behind, read_slot, serve, write_slot
 
 CUTOFF, REACH, BOX, INVERSE_BOX, ON, NARROW = 0, 1, 2, 5, 8, 9
 SLICES, CAPACITY, WIDTH, CELLS = 10, 11, 12, 13
@@ -435,16 +436,11 @@ def part_of(job, s, n, N, y, c, out):
 
 def part_by_address(s, address):
     """Do slice s of the job whose arguments stand in the control block at this address."""
-    n = (work_sharing.read_slot(address, 1), work_sharing.read_slot(address, 2), work_sharing.read_slot(address, 3))
-    y, c = (
-        work_sharing.numbers_behind(work_sharing.read_slot(address, 5)),
-        work_sharing.numbers_behind(work_sharing.read_slot(address, 6)),
-    )
+    n, N = (read_slot(address, 1), read_slot(address, 2), read_slot(address, 3)), read_slot(address, 4)
+    y, c, out = (numbers_behind(read_slot(address, 5)), numbers_behind(read_slot(address, 6)),
+                 numbers_behind(read_slot(address, 7)))  # fmt: skip
     s = int(c[SLICES]) - 1 - s  # the last slices have the most bodies: taken first, so that threads end together
-    part(
-        work_sharing.read_slot(address, 0), s, n, work_sharing.read_slot(address, 4), y, c,
-        work_sharing.numbers_behind(work_sharing.read_slot(address, 7)),
-    )  # fmt: skip
+    part(read_slot(address, 0), s, n, N, y, c, out)
 
 
 def whole(job, n, N, y, c, out):
@@ -455,14 +451,14 @@ def whole(job, n, N, y, c, out):
         for s in range(slices):
             part(job, s, n, N, y, c, out)
         return
-    work_sharing.write_slot(address, 0, job)
-    work_sharing.write_slot(address, 1, n[0])
-    work_sharing.write_slot(address, 2, n[1])
-    work_sharing.write_slot(address, 3, n[2])
-    work_sharing.write_slot(address, 4, N)
-    work_sharing.write_slot(address, 5, work_sharing.address_of(y))
-    work_sharing.write_slot(address, 6, work_sharing.address_of(c))
-    work_sharing.write_slot(address, 7, work_sharing.address_of(out))
+    write_slot(address, 0, job)
+    write_slot(address, 1, n[0])
+    write_slot(address, 2, n[1])
+    write_slot(address, 3, n[2])
+    write_slot(address, 4, N)
+    write_slot(address, 5, address_of(y))
+    write_slot(address, 6, address_of(c))
+    write_slot(address, 7, address_of(out))
     lead(slices, address)
 
 
@@ -521,9 +517,9 @@ def bound(pack: FunctionType, pair: FunctionType, turned: FunctionType) -> tuple
     take = helper(bind(take_slice, pairs_of=inlined(bind(row, pair=pair))))
     part = helper(bind(part_of, take=take, give=helper(bind(give_slice, turned=turned))))
     by_address = helper(bind(part_by_address, part=part))
-    all_of = helper(bind(whole, part=part, lead=helper(bind(work_sharing.lead, carry_out=by_address))))
+    all_of = helper(bind(whole, part=part, lead=helper(bind(lead_job, carry_out=by_address))))
     passed = helper(bind(pass_of, pack=pack, all_of=all_of))
     alone = helper(bind(in_turn, part=part))
     loads = bind(pair_loads, passed=passed, all_of=all_of)
     WITHOUT_THREADS[loads] = bind(pair_loads, passed=helper(bind(pass_of, pack=pack, all_of=alone)), all_of=alone)
-    return (loads, bind(pair_potential, passed=passed), bind(work_sharing.serve, carry_out=by_address))
+    return (loads, bind(pair_potential, passed=passed), bind(serve, carry_out=by_address))
