@@ -354,6 +354,40 @@ def test_functions_are_handed_in_again(slices, path):
     assert ph.resume(path, torque=spin).identical(whole)
 
 
+GAIN = 0.4
+
+
+def braking(rate):
+    return lambda t, q, omega, parameters: (-rate * omega[0], parameters[0], -GAIN * rate * omega[2])
+
+
+def braked(**more):
+    body = ph.rigid_body((1, 2, 2.5), torque=braking(0.3), parameters=[0.3])
+    return ph.integrate(body, "mkrk:rk4", step=0.01, steps=100, **START, **more)
+
+
+def test_functions_that_read_other_numbers_are_refused(slices, path, monkeypatch):
+    with pytest.raises(Stop):
+        braked(store=ph.Store(path, checkpoint_seconds=0), progress=stopping(50))
+    with pytest.raises(ph.errors.InvalidInput, match=r"'torque' reads other numbers .*\(rate = 0\.3 there\)"):
+        ph.resume(path, torque=braking(0.31))
+    with monkeypatch.context() as there:
+        there.setitem(globals(), "GAIN", 0.5)
+        with pytest.raises(ph.errors.InvalidInput, match=r"\(GAIN = 0\.4 there\)"):
+            ph.resume(path, torque=braking(0.3))
+    assert ph.resume(path, torque=braking(0.3)).identical(braked())
+
+
+def test_parameters_that_were_laid_out_otherwise_are_made_again(slices, path):
+    with pytest.raises(Stop):
+        braked(store=ph.Store(path, checkpoint_seconds=0), progress=stopping(50))
+    file = path / "checkpoint.json"
+    body = json.loads(file.read_text())
+    del body["sha256"], body["state"]["memory"]["parameters"][1:]
+    file.write_text(json.dumps(body | {"sha256": store._sealed(body)}))
+    assert ph.resume(path, torque=braking(0.3)).identical(braked())
+
+
 def test_an_event_of_the_users(slices, path):
     def ahead(t, position, velocity, q, omega, parameters):
         return q[0] * q[0] + q[1] * q[1] - q[2] * q[2] - q[3] * q[3]

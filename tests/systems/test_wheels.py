@@ -249,7 +249,7 @@ def test_wrong_wheels_are_refused(said):
         REFUSED[said]()
 
 
-@each("method", ["trap", "reversible:v2"])
+@each("method", ["trap", "imid"])
 def test_methods_that_do_not_carry_them_say_so(method):
     with pytest.raises(InvalidInput, match="wheel_momentum and wheel_command"):
         ph.integrate(ph.rigid_body(INERTIA, wheels=wheels()), method, step=0.1, steps=2, **START)

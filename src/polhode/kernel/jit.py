@@ -300,17 +300,24 @@ class Made:
     function, their methods and their properties name.
     """
 
-    def __init__(self, function) -> None:
+    def __init__(self, function, numbers: bool = True) -> None:
         self.function = function
         self.kept: dict[Any, Any] = {}  # objects known by address, kept alive so that it stays theirs
+        # what does not enter, numbered by kind and value, and which of them is where
+        self.numbers, self.places = dict[tuple[type, float], int](), dict[Any, int]()
         if (read := libraries_read(function)) is not None and function.__defaults__ is None:
             label = f"{function.__module__}.{function.__qualname__}"
             self.digest, self.opaque = _digest_alone(function.__code__, label, read), False
             return
         total = hashlib.sha256()
-        _feed(total, function, self.kept, True)
+        _feed(total, function, self.kept, True, without=None if numbers else self)
         self.digest = total.digest()
         self.opaque = any(not isinstance(one, CLEAR) for one in self.kept.values())
+
+    @functools.cached_property
+    def but_numbers(self) -> Made:
+        """The same, but for the floats that functions read in closures, as globals or defaults."""
+        return Made(self.function, False) if self.kept else self
 
     def __hash__(self) -> int:
         return hash(self.digest)
@@ -328,8 +335,21 @@ CLEAR = (FunctionType, ModuleType, list, tuple, dict, set, frozenset)
 """What enters a digest with all that it holds, so that no change goes unseen."""
 
 
-def _feed(total, value, seen, live, names=frozenset()) -> None:
-    """Add a value to the digest ``total``; ``live``: by the rules of ``Made``; ``names``: attributes to be read."""
+ASKING = frozenset({"type", "id", "Real", "Number", "Float", "float64", "floating"})
+"""Names in the code of functions that may ask what kind of thing a number is."""
+
+
+def _feed(total, value, seen, live, names=frozenset(), without=None) -> None:
+    """Add a value to the digest ``total``; ``live``: by the rules of ``Made``; ``names``: attributes to be read;
+    ``without``: the ``Made`` that takes numbers."""
+
+    def feed(part, at, names=frozenset()) -> None:
+        if not without or type(part) not in (float, np.float64) or abs(part) in (0.0, 1.0, np.inf) or part != part:
+            return _feed(total, part, seen, live, names, without)
+        key = type(part), part  # its kind, its sign, and which other it is equal to
+        without.places[at] = without.numbers.setdefault(key, len(without.numbers))
+        total.update(f"number {without.places[at]} {key[0]} {part > 0.0}:".encode())
+
     if (plain := python_of(value)) is not value:  # a compiled function
         total.update(repr(getattr(value, "targetoptions", "")).encode())
     value = plain
@@ -342,23 +362,21 @@ def _feed(total, value, seen, live, names=frozenset()) -> None:
     elif isinstance(value, FunctionType):
         seen[id(value)] = value
         total.update(f"{value.__module__}.{value.__qualname__}:".encode())
-        cells = []
+        code = value.__code__
+        used, asks = global_names(code), attributes_of(code)
+        without = None if ASKING & asks else without
+        for k, part in enumerate((*(value.__defaults__ or ()), value.__kwdefaults__)):
+            feed(part, (id(value), k))
         for cell in value.__closure__ or ():
             with contextlib.suppress(ValueError):  # an empty cell
-                cells.append(cell.cell_contents)
-        code = value.__code__
-        used = global_names(code)
-        for part in (value.__defaults__, value.__kwdefaults__):
-            _feed(total, part, seen, live)
-        for cell in cells:
-            _feed(total, cell, seen, live, attributes_of(code))
+                feed(cell.cell_contents, id(cell), asks)
         if _is_ours(value):
             return
         _feed(total, code, seen, live)
         for name in sorted(used):
             if name in value.__globals__:
                 total.update(f"{name}=".encode())
-                _feed(total, value.__globals__[name], seen, live, attributes_of(code))
+                feed(value.__globals__[name], (id(value.__globals__), name), asks)
     elif isinstance(value, CodeType):
         total.update(_of_code(value))
     elif isinstance(value, ModuleType):
@@ -368,7 +386,7 @@ def _feed(total, value, seen, live, names=frozenset()) -> None:
             for name in sorted(names):
                 if name in vars(value):
                     total.update(f"{name}=".encode())
-                    _feed(total, vars(value)[name], seen, live, names)
+                    _feed(total, vars(value)[name], seen, live, names, without)
         elif not live:
             with contextlib.suppress(OSError, TypeError):
                 total.update(Path(str(getattr(value, "__file__", ""))).read_bytes())
@@ -377,7 +395,7 @@ def _feed(total, value, seen, live, names=frozenset()) -> None:
             seen[id(value)] = value  # it may hold itself
         total.update(f"{len(value)}:".encode())
         for part in value:
-            _feed(total, part, seen, live, names)
+            _feed(total, part, seen, live, names, without)
     elif isinstance(value, np.ndarray) and value.dtype.kind != "O":
         total.update(f"{value.dtype} {value.shape} {value.flags.c_contiguous}:".encode())
         total.update(np.ascontiguousarray(value).tobytes())
@@ -386,9 +404,9 @@ def _feed(total, value, seen, live, names=frozenset()) -> None:
         parts = value.items() if isinstance(value, dict) else sorted((repr(one), one) for one in value)
         for key, part in parts:
             total.update(f"{key!r}=".encode())
-            _feed(total, part, seen, live, names)
+            _feed(total, part, seen, live, names, without)
     elif isinstance(value, MethodType) and live:
-        _feed(total, value.__func__, seen, live)
+        _feed(total, value.__func__, seen, live, without=without)
         inside = getattr(value.__func__, "__code__", None)
         _feed(total, value.__self__, seen, live, attributes_of(inside) if inside else frozenset())
     elif live:
@@ -460,16 +478,14 @@ def _feed_object(total, value, seen, names) -> None:
         _feed(total, found, seen, True, names)
 
 
-def compile_kernel(function, signature, lanes=0, directions=0, thorough=False):
-    """Compile ``function`` for one explicit signature, or load it from the disk cache.
+def compile_kernel(function, signature, thorough=False):
+    """Compile ``function`` for one explicit signature, or load it from the disk cache; ``thorough``: by all of LLVM's
+    optimisations, which take twice the time.
 
-    Over so many ``lanes``, or with derivatives along so many ``directions``; ``thorough``: by all of LLVM's
-    optimisations, which take twice the time. Functions equal as ``Made`` share one kernel. It releases the GIL while it
-    runs. Returns the Python function itself when compilation is disabled.
+    Functions equal as ``Made`` share one kernel. It releases the GIL while it runs. Returns the Python function itself
+    when compilation is disabled.
     """
-    if disabled():
-        return python_of(function)
-    return _compiled_kernel(Made(function), signature, lanes, directions, thorough)
+    return python_of(function) if disabled() else _compiled_kernel(Made(function), signature, thorough=thorough)
 
 
 def loop(signature):
@@ -484,8 +500,18 @@ def loop(signature):
     return made
 
 
+def compile_lanes(function, signature, width):
+    """Compile ``function`` over so many lanes (``lane_mode``), or load it from the disk cache."""
+    return _compiled_kernel(Made(function), signature, width)
+
+
+def compile_tangents(function, signature, directions):
+    """Compile ``function`` with derivatives along so many directions (``tangent_mode``), or load it from the cache."""
+    return _compiled_kernel(Made(function), signature, 0, directions)
+
+
 @functools.lru_cache(KEPT_KERNELS)
-def _compiled_kernel(made: Made, signature, lanes, directions, thorough):
+def _compiled_kernel(made: Made, signature, lanes=0, directions=0, thorough=False):
     from polhode.kernel import direct
 
     plain, signature = python_of(made.function), typed(signature)

@@ -18,10 +18,13 @@ base only up to LARGEST_EXPONENT.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import partial
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import lru_cache, partial
 from typing import Any
+
+import numpy as np
 
 from polhode.errors import InvalidInput
 from polhode.programs.primitives import PRIMITIVES, Numbers
@@ -78,12 +81,114 @@ def of_numbers(name: str, given: Mapping[str, Any]) -> Callable[..., Any]:
     return partial(PRIMITIVES[name].value, Numbers(given)) if name in PRIMITIVES else FUNCTIONS[name]
 
 
+def literal(x: float) -> str:
+    """A number as Python reads it back, in brackets where it is negative; a closed one as its text."""
+    if isinstance(x, Closed):
+        return x.text
+    text = repr(float(x)).replace("inf", "1e999")
+    return f"({text})" if x < 0.0 else text
+
+
+CLOSED = re.compile(r"\bP\d+\b")
+"""Names of parameters in the texts of closed numbers."""
+
+
+class Closed(float):
+    """A number that functions close over, or that is made of such, as the text says: "(2.0 * P3)", P3 being number 3 of
+    the parameters. It is never equal to a plain number."""
+
+    text: str
+
+    def __new__(cls, value: float, text: str) -> Closed:
+        made = super().__new__(cls, value)
+        made.text = text
+        return made
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Closed) and other.text == self.text
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __neg__(self) -> Closed:
+        return Closed(-float(self), self.text[2:-1] if self.text.startswith("(-") else f"(-{self.text})")
+
+    def __abs__(self) -> Closed:
+        return -self if float(self) < 0.0 else self
+
+    def __add__(self, other: float) -> float:
+        if other in (0.0, -self):
+            return self if other == 0.0 else 0.0
+        return Closed(float(self) + float(other), f"({self.text} + {literal(other)})")
+
+    def __sub__(self, other: float) -> float:
+        return self + -other
+
+    def __rsub__(self, other: float) -> float:
+        return -self + other
+
+    def __mul__(self, other: float) -> float:
+        if other in (0.0, 1.0, -1.0):
+            return 0.0 if other == 0.0 else self if other == 1.0 else -self
+        return Closed(float(self) * float(other), f"({self.text} * {literal(other)})")
+
+    def __truediv__(self, other: float) -> float:  # of numbers of one size
+        return 1.0 if self == other else -1.0
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+_code = lru_cache(1024)(lambda text: compile(text, "closed numbers", "eval"))
+
+
+class Slots:
+    """The sizes of closed numbers, behind the parameters of a program: of those that functions read, then of those that
+    are made of them until the text is written."""
+
+    def __init__(self, at: int, numbers: Sequence[float], places: Mapping[Any, int]) -> None:
+        sizes = [Closed(abs(x), f"P{at + k}") for k, x in enumerate(numbers)]
+        self.at, self.open, self.made = at, True, {f"given {k}": size for k, size in enumerate(sizes)}
+        read = [(-size if x < 0.0 else size, type(x) is float) for size, x in zip(sizes, numbers, strict=True)]
+        self.read = {key: read[k] for key, k in places.items()}  # what is read where, and whether it is no numpy number
+        self.left = {*places}  # where nothing has read it yet
+        self.exact = set[str]()  # those for whose values alone there is the program
+
+    def kept(self, x: Closed) -> float:
+        """A number as one of them, or the negative of one; 0 and 1 as such."""
+        if not self.open or CLOSED.fullmatch(x.text.strip("(-)")):
+            return x
+        size = abs(x)
+        found = self.made.setdefault(size.text, Closed(float(size), f"P{self.at + len(self.made)}"))
+        if float(size) in (0.0, 1.0):
+            self.exact.add(found.text)
+            return float(x)
+        return found if size == x else -found
+
+    def values(self, numbers: Sequence[float]) -> list[float] | None:
+        """All of them where functions read these numbers; None where that is another program."""
+        known: dict[str, Any] = {"np": np, **FUNCTIONS}
+        with np.errstate(all="ignore"), suppress(ArithmeticError):
+            for k, (text, before) in enumerate(self.made.items()):
+                x = known[before.text] = float(abs(numbers[k]) if k < len(numbers) else eval(_code(text), known))
+                if not (x == float(before) if before.text in self.exact else 0.0 < x < math.inf):
+                    return None
+            return [known[one.text] for one in self.made.values()]
+        return None
+
+
 class Graph:
     """The rows of a program; see the module."""
 
     def __init__(self) -> None:
         self.rows: list[Row] = []  # each after those it is made of
         self.known: dict[Row, int] = {}  # number of each row
+        self.closed: Slots | None = None  # the closed numbers, where it has some
         self.decisions: Any = None  # what answers conditions while a function is traced
         # results that are finite wherever plain Python does not raise, on the way through a function that is traced
         self.raising: list[int] = []
@@ -108,10 +213,27 @@ class Graph:
     # -------------------------------------------------------------- making rows
     def const(self, value: float) -> int:
         """The row of a number."""
-        value = float(value)
         if math.isnan(value):
             raise InvalidInput("a constant is nan; give a number")
-        return self.row("const", value + 0.0)
+        value = self.kept(value)
+        return self.row("const", value if isinstance(value, Closed) else float(value) + 0.0)
+
+    def kept(self, x: float) -> float:
+        """A number, a closed one as a program has it behind its parameters."""
+        return self.closed.kept(x) if isinstance(x, Closed) and self.closed is not None else x
+
+    def applied(self, name: str, values: Sequence[Any]) -> float:
+        """A function of numbers; nan where it has no value, and of closed ones once the text is written."""
+        closed = any(isinstance(x, Closed) for x in values)
+        if closed and not (self.closed and self.closed.open):
+            return math.nan
+        try:
+            function = FUNCTIONS[name] if name in FUNCTIONS else getattr(np, name[3:])
+            made = float(function(*map(float, values)))
+        except (ValueError, OverflowError):
+            return math.nan
+        closed = closed and math.isfinite(made)
+        return self.kept(Closed(made, f"{name}({', '.join(map(literal, values))})")) if closed else made
 
     def nan(self) -> int:
         """The row of what has no value; only to be chosen."""
@@ -128,7 +250,15 @@ class Graph:
     def value(self, a: int) -> float | None:
         """The number a row is, or None."""
         row = self.rows[a]
-        return float(row[1]) if row[0] == "const" else None
+        return row[1] if row[0] == "const" else None
+
+    def exactly(self, a: int) -> float | None:
+        """The number a row is where those of inputs are known while functions are traced, or None; the program is that
+        for these numbers alone."""
+        found = self.value(a)
+        if isinstance(found, Closed) and self.closed is not None:
+            self.closed.exact |= {*CLOSED.findall(found.text)}
+        return self.decisions.number(self, a) if found is None and self.decisions is not None else found
 
     def as_sum(self, a: int) -> tuple[float, tuple[tuple[int, float], ...]]:
         """A row as a constant and terms (row, factor)."""
@@ -166,7 +296,7 @@ class Graph:
         if len(terms) == 1 and not joined:  # a multiple of a sum stays one, so that the sum is found again
             ((a, f),) = terms
             if f == 1.0 or len(self.as_sum(a)[1]) > 1:
-                return a if f == 1.0 else self.const(0.0) if f == 0.0 else self.row("sum", 0.0, ((a, f),))
+                return a if f == 1.0 else self.const(0.0) if f == 0.0 else self.row("sum", 0.0, ((a, self.kept(f)),))
         constant, factors = 0.0, {}  # type: ignore[var-annotated]
         for a, f in terms:
             if f == 0.0:
@@ -175,12 +305,13 @@ class Graph:
             constant += f * c
             for b, g in parts:
                 factors[b] = factors.get(b, 0.0) + f * g
-        left = tuple(sorted((b, f) for b, f in factors.items() if f != 0.0))
+        left = tuple(sorted((b, self.kept(f)) for b, f in factors.items() if f != 0.0))
+        constant = self.kept(constant)
         if not left:
             return self.const(constant)
         if constant == 0.0 and len(left) == 1 and left[0][1] == 1.0:
             return left[0][0]
-        opposite = self.known.get(("sum", 0.0 - constant, tuple((b, -f) for b, f in left)))
+        opposite = self.known.get(("sum", -constant, tuple((b, -f) for b, f in left)))
         if opposite is not None and len(left) > 1:
             return self.row("sum", 0.0, ((opposite, -1.0),))
         return self.row("sum", constant, left)
@@ -229,11 +360,11 @@ class Graph:
             return a
         known = self.value(a)
         if known is not None:
-            made = power(known, exponent)
+            made = self.applied("pow", (known, exponent))
             return self.const(made) if math.isfinite(made) else self.row("mul", ((a, exponent),))
         factor, parts = self.as_product(a)
         whole = exponent == int(exponent)
-        made = power(factor, exponent)
+        made = self.applied("pow", (factor, exponent))
         if (factor < 0.0 and not whole) or not math.isfinite(made) or made == 0.0:
             parts, factor, made = ((a, 1.0),), 1.0, 1.0
         safe = whole or (len(parts) == 1 and parts[0][1] % 2.0 != 0.0)
@@ -247,10 +378,7 @@ class Graph:
             return self.row("fun", name, arguments)
         values = [self.value(a) for a in arguments]
         if all(v is not None for v in values):
-            try:
-                made = FUNCTIONS[name](*values)
-            except (ValueError, OverflowError):
-                made = math.nan
+            made = self.applied(name, values)
             if math.isfinite(made):
                 return self.const(made)
         if name == "choose":
@@ -260,7 +388,7 @@ class Graph:
                 return arguments[1]
         if name in ("min", "max") and arguments[0] == arguments[1]:
             return arguments[0]
-        if name == "pow" and values[1] is not None:
+        if name == "pow" and values[1] is not None and not isinstance(values[1], Closed):
             return self.power(arguments[0], values[1])
         if name == "abs" and self.rows[arguments[0]][:2] == ("fun", "abs"):
             return arguments[0]
@@ -287,10 +415,13 @@ class Graph:
 
     def names(self, outputs: Iterable[int]) -> list[str]:
         """Names of the inputs that outputs are made of."""
-        return [self.rows[a][1] for a in self.needed(outputs) if self.rows[a][0] == "in"]
+        rows = [self.rows[a] for a in self.needed(outputs)]
+        closed = dict.fromkeys(CLOSED.findall(str(rows))) if self.closed is not None else ()
+        return [*(row[1] for row in rows if row[0] == "in"), *closed]
 
     def joined(self, other: Graph, outputs: Iterable[int]) -> list[int]:
         """The rows of outputs of another graph, written into this one."""
+        self.closed = self.closed or other.closed
         outputs, new = list(outputs), {}  # type: ignore[var-annotated]
         for a in other.needed(outputs):
             row = other.rows[a]
@@ -333,7 +464,7 @@ class Graph:
         for a in self.needed(outputs):
             row = self.rows[a]
             if row[0] == "const":
-                values[a] = row[1]
+                values[a] = float(row[1])
             elif row[0] == "in":
                 values[a] = given[row[1]]
             elif row[0] == "sum":

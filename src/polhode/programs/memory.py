@@ -160,9 +160,7 @@ def effective_torque(T: Iterable[Tracer | float], bodies: Bodies, i: int) -> tup
 
 def known_index(k: Tracer) -> int | None:
     """The number of an index that depends on numbers only that may be constants; else None."""
-    value, decisions = k.graph.value(k.row), k.graph.decisions
-    if value is None and decisions is not None:
-        value = decisions.number(k.graph, k.row)
+    value = k.graph.exactly(k.row)
     return None if value is None else int(value)
 
 

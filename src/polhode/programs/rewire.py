@@ -23,10 +23,11 @@ from polhode.arguments import Indices
 from polhode.kernel import jit
 from polhode.kernel.reach import WRITTEN
 from polhode.programs.attitude import STAND_INS
+from polhode.programs.graph import Graph
 from polhode.programs.linear import norm
 from polhode.programs.memory import STAND_INS as OF_MEMORY
 from polhode.programs.purity import findings
-from polhode.programs.tracer import SPELLED, NotTraceable, Traced, array_of, by_python, holds_tracers, of_floats
+from polhode.programs.tracer import SPELLED, NotTraceable, Traced, Tracer, array_of, by_python, holds_tracers, of_floats
 
 OWN_MODULES = ("polhode.programs",)
 KEPT_MODULES = ("numpy", "scipy", "numba", "math", "cmath", "builtins", "random", "time", "os", "sys")
@@ -107,7 +108,7 @@ def _number(function: Callable[..., Any]) -> Callable[..., Any]:
 
 class _LikeFloat(type):
     def __instancecheck__(cls, x: object) -> bool:
-        return isinstance(x, float)
+        return isinstance(x, float | Tracer)
 
 
 class _Float(float, metaclass=_LikeFloat):
@@ -233,8 +234,9 @@ def _fixed(value: Any, replaced: Callable[[Any], Any]) -> Any:
 class Rewiring:
     """Copies functions; each one once, so that a function which calls itself calls its copy."""
 
-    def __init__(self) -> None:
+    def __init__(self, g: Graph | None) -> None:
         self.kept: dict[int, tuple[Any, Any]] = {}
+        self.g, self.closed = g, g.closed if g is not None else None
         self.builtins = {**vars(builtins), "min": EXTREMES[min], "max": EXTREMES[max], "__import__": self._imported}
         self.builtins |= {"float": _Float}
 
@@ -293,13 +295,22 @@ class Rewiring:
             self.kept[id(function)], self.kept[id(original)] = (function, made), (original, made)
             return made
 
-        return copied(function, keep, self.replaced, self.builtins)
+        return copied(function, keep, self._read, self.builtins)
+
+    def _read(self, value: object, at: object) -> Any:
+        """What stands in for a value that a function reads there."""
+        if self.g is None or self.closed is None or at not in self.closed.read:
+            return self.replaced(value)
+        self.closed.left.discard(at)
+        number, plain = self.closed.read[at]
+        return Tracer(self.g, self.g.const(number), plain)
 
 
 def copied(
-    function: FunctionType, keep: Callable[[FunctionType], Any], replaced: Callable[[Any], Any], builtins: object = None
-) -> Any:
-    """A copy of a function in a world of its own, where what it reads is replaced.
+    function: FunctionType, keep: Callable[[FunctionType], Any], replaced: Callable[[Any, Any], Any],
+    builtins: object = None,
+) -> Any:  # fmt: skip
+    """A copy of a function in a world of its own, where what it reads is ``replaced(value, at)``, as of ``jit.Made``.
 
     ``keep`` is given the copy before anything is replaced, so that functions may call each other and themselves; what
     it returns is returned.
@@ -307,17 +318,19 @@ def copied(
     world, cells = dict(function.__globals__), tuple(CellType() for _ in function.__closure__ or ())
     if builtins is not None:
         world["__builtins__"] = builtins
-    copy = FunctionType(function.__code__, world, function.__name__, function.__defaults__, cells)
+    defaults = enumerate(function.__defaults__ or ())
+    given = tuple(replaced(x, (id(function), k)) if isinstance(x, float) else x for k, x in defaults) or None
+    copy = FunctionType(function.__code__, world, function.__name__, given, cells)
     copy.__kwdefaults__ = function.__kwdefaults__
     copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
     made = keep(copy)
     for cell, old in zip(cells, function.__closure__ or (), strict=True):
         try:
-            cell.cell_contents = replaced(old.cell_contents)
+            cell.cell_contents = replaced(old.cell_contents, id(old))
         except ValueError:  # an empty cell
             continue
     for name in sorted(jit.global_names(function.__code__) & function.__globals__.keys()):
-        world[name] = replaced(function.__globals__[name])
+        world[name] = replaced(function.__globals__[name], (id(function.__globals__), name))
     return made
 
 
@@ -328,8 +341,8 @@ def _found(table: dict[Any, Any], value: object) -> Any:
         return None
 
 
-def rewired(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A copy of a function that can be run on tracers."""
+def rewired(function: Callable[..., Any], g: Graph | None = None) -> Callable[..., Any]:
+    """A copy of a function that can be run on tracers; the closed numbers of a graph stand for those that it reads."""
     plain = getattr(function, "py_func", function)
     ours = str(type(plain).__module__).startswith(OWN_MODULES)
     if not ours and not isinstance(plain, FunctionType | MethodType | functools.partial):
@@ -337,7 +350,7 @@ def rewired(function: Callable[..., Any]) -> Callable[..., Any]:
     for one in findings(plain):
         if one.kind != "argument":  # arguments are made for each tracing
             raise NotTraceable(f"it {one.what}", one.line)
-    return Rewiring().replaced(plain)
+    return Rewiring(g).replaced(plain)
 
 
 def user_line(problem: BaseException, ours: str) -> str:

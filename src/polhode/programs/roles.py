@@ -38,7 +38,9 @@ def of_flat_memory(
     names = set(names)
     given = {"t": "t"} | {name: at("parameters", int(name[1:])) for name in names if name[0] == "p"}
     given |= {name: at("y", L.BODY * N + before + int(name[3:])) for name in names if name.startswith("aux")}
-    read: list[str] = []
+    closed = sorted(name for name in names if name[0] == "P")  # first, as the compiler orders constants
+    read = [f"{name} = {at('parameters', int(name[1:]))}" for name in closed]
+    given |= {name: name for name in closed}
     for i in range(N):
         y, b = L.BODY * i, L.CONSTANTS * i
         lightness = at("bodies", b + L.INVERSE_MASS)

@@ -37,7 +37,7 @@ from polhode.programs.factor import (
     with_steady_inside,
     without_content,
 )
-from polhode.programs.graph import ARITHMETIC, Graph
+from polhode.programs.graph import ARITHMETIC, Closed, Graph
 from polhode.programs.primitives import PRIMITIVES
 
 STEPS = ("less", "sign", "floor", "outweighs")
@@ -118,8 +118,8 @@ class Series:
     def constant(self, row: int) -> int | float:
         """A number, or the index of a row that stays among ``fixed``."""
         value = self.g.value(row)
-        if value is not None:
-            return float(value)
+        if value is not None and not isinstance(value, Closed):
+            return value
         if row not in self.fixed:
             self.fixed.append(row)
         return self.fixed.index(row)

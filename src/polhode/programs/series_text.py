@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from polhode.programs.factor import factored
+from polhode.programs.graph import literal
 from polhode.programs.primitives import PRIMITIVES
 from polhode.programs.series import Rule, Series
-from polhode.programs.text import LARGEST_POWER, Lines, call, chain, literal
+from polhode.programs.text import LARGEST_POWER, Lines, call, chain
 
 
 class SeriesWriter:
@@ -60,7 +61,7 @@ class SeriesWriter:
         for factor, name in terms:
             value, size = self.S.g.value(factor), self.constant(factor)
             if value is not None:
-                size = literal(abs(value))
+                size = self.constant(self.S.g.const(abs(value)))
             sign = "-" if value is not None and value < 0.0 else "+"
             parts.append((sign, f"{name}{at}" if size == "1.0" else f"{size} * {name}{at}"))
         if at == "0" and still is not None and self.S.g.value(still) != 0.0:

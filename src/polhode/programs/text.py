@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from polhode.errors import InvalidInput
 from polhode.programs.factor import keys_of, shared_pairs
-from polhode.programs.graph import Graph
+from polhode.programs.graph import Graph, literal
 from polhode.programs.primitives import PRIMITIVES
 
 Given = Mapping[str, str]
@@ -65,12 +65,6 @@ def call(name: str, *arguments: str, forms: Forms = PYTHON) -> str:
     """The expression of a function: its form, or a call by its name."""
     name = "nan_if" if name == "choose" and arguments[1] == "nan" and "nan_if" in forms else name
     return forms[name].format(*arguments) if name in forms else f"{name}({', '.join(arguments)})"
-
-
-def literal(x: float) -> str:
-    """A number as Python reads it back, in brackets where it is negative."""
-    text = repr(float(x)).replace("inf", "1e999")
-    return f"({text})" if x < 0.0 else text
 
 
 def chain(parts: Sequence[tuple[str, str]]) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from polhode.kernel.later import overload
 from polhode.lazy import types
 from polhode.programs.decisions import TooManyWays
-from polhode.programs.graph import ARITHMETIC, Graph
+from polhode.programs.graph import ARITHMETIC, Closed, Graph
 
 MODULE_CODE = sys._getframe().f_code
 """The code of this file, for the digest of every kernel that uses ``where``: its ``overload`` has no name."""
@@ -46,7 +46,7 @@ def _same(g: Graph, x: int, y: int) -> int:
 
 
 def _power(g: Graph, x: int, y: int) -> int:
-    exponent = g.value(y)
+    exponent = None if g.value(y) is None else g.exactly(y)
     return g.fun("pow", x, y) if exponent is None else g.power(x, exponent)
 
 
@@ -79,7 +79,8 @@ OPERATIONS: dict[str, Callable[..., int]] = {
     "rad2deg": lambda g, x: g.mul(x, g.const(57.29577951308232)),
 }  # fmt: skip
 """Rows of numpy's functions of numbers, by their names."""
-for _name in ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh"):
+MATH = ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")
+for _name in MATH:
     OPERATIONS[_name] = functools.partial(lambda name, g, x: g.fun(name, x), _name)
 SPELLED = {
     "fabs": "absolute", "abs": "absolute", "float_power": "power", "pow": "power", "true_divide": "divide",
@@ -97,7 +98,7 @@ DECIDING = frozenset({
 """Operations whose results jump, where one rounding makes all the difference."""
 
 
-def traced(name: str, *operands: object) -> Any:
+def traced(name: str, *operands: object, numpy: bool = True) -> Any:
     """The result of an operation on numbers, of which some are tracers.
 
     What decides by the time computes as it is written: times of steps are where it jumps, as ``t / 0.1 >= 3``."""
@@ -105,12 +106,17 @@ def traced(name: str, *operands: object) -> Any:
     graph = next((x.graph for x in operands if isinstance(x, Tracer)), None)
     if graph is None:  # elements of an array that are plain numbers
         return getattr(np, name)(*operands)
+    rows = [row_of(graph, x) for x in operands]
+    values = [graph.value(row) for row in rows]
+    if None not in values and any(isinstance(x, Closed) for x in values):  # rounded as the function itself rounds
+        own = hasattr(np, name) and name != "power" and (numpy or name not in MATH)
+        if own and np.isfinite(found := graph.applied(f"np.{name}", values)):
+            return Tracer(graph, graph.const(found))
     if name == "remainder":
         x, y = operands
         return traced("subtract", x, traced("multiply", y, traced("floor_divide", x, y)))
     if name not in OPERATIONS:
         raise NotTraceable(f"it uses {name!r}, for which there is no rule")
-    rows = [row_of(graph, x) for x in operands]
     as_written = [_written(graph, x, row) for x, row in zip(operands, rows, strict=True)]
     if name in DECIDING:
         rows = [row if one is None else one for row, one in zip(rows, as_written, strict=True)]
@@ -136,11 +142,13 @@ RAISES = frozenset({"divide", "floor_divide", "remainder", "power"})
 
 def by_python(name: str, *operands: object, of_math: bool = False) -> Any:
     """The result of an operator, or of a function of ``math``, which raises for floats of Python."""
-    made = traced(name, *operands)
+    made = traced(name, *operands, numpy=False)
     plain = of_math or all(x.plain if isinstance(x, Tracer) else type(x) in (float, int, bool) for x in operands)
     if not plain or not isinstance(made, Tracer):
         return made
-    divided = SPELLED.get(name, name) in RAISES - {"power"} and not isinstance(operands[1], Tracer) and operands[1]
+    divided = SPELLED.get(name, name) in RAISES - {"power"} and (
+        made.graph.value(operands[1].row) if isinstance(operands[1], Tracer) else operands[1]
+    )
     if of_math or (SPELLED.get(name, name) in RAISES and not divided):
         made.graph.raising.append(made.row)
     return made.item()
@@ -194,9 +202,7 @@ class Tracer:
 
     def _value(self, reason: str) -> float:
         """Its value where those of the inputs it is made of are known."""
-        known = self.graph.value(self.row)
-        if known is None and self.graph.decisions is not None:
-            known = self.graph.decisions.number(self.graph, self.row)
+        known = self.graph.exactly(self.row)
         if known is None:
             raise NotTraceable(reason)
         return float(known)
@@ -222,7 +228,7 @@ class Tracer:
         return f"Tracer({self.row})"
 
     def __hash__(self) -> int:
-        return id(self)
+        return id(self) if self.graph.value(self.row) is None else hash(float(self))
 
     __trunc__ = __int__
 

@@ -180,7 +180,8 @@ def start_state(
         if wrong.size:
             i = int(wrong[0])
             raise InvalidInput(
-                f"attitude{_whose(attitude, i)} has length {length[i]:g}; give a unit quaternion (w, x, y, z)"
+                f"attitude{f' of body {i}' * (np.ndim(attitude) == 2)} has length {length[i]:g}; give a unit "
+                "quaternion (w, x, y, z)"
             )
         body[:, L.ATTITUDE : L.ATTITUDE + 4] = q / length[:, None]
     body[:, L.ATTITUDE : L.ATTITUDE + 4] = _by_columns(multiply, body[:, L.ATTITUDE : L.ATTITUDE + 4], frames)
@@ -402,11 +403,6 @@ def _check_size(moments: Array, m: Array) -> None:
 def _by_columns(kernel: Callable[..., Any], *rows: Array) -> Array:
     """A kernel of tuples on every row of arrays (N, k), rounded as it is on one row alone."""
     return np.stack(kernel(*(tuple(one.T) for one in rows)), axis=1)
-
-
-def _whose(value: ArrayLike, i: int) -> str:
-    """Of which body a value is, where every body has its own."""
-    return f" of body {i}" if np.ndim(value) == 2 else ""
 
 
 def _of_bodies(value: object, name: str, N: int, length: int) -> Array:

@@ -159,7 +159,7 @@ class Repeated:
                 values = value.tolist() if isinstance(value, np.ndarray) else value
                 if not isinstance(values, list | tuple) or len(values) != count:
                     return None
-                end = len(system.parameters) if system.samples_at < 0 else system.samples_at
+                end = (len(system.parameters) if system.samples_at < 0 else system.samples_at) - system.closed
                 found += zip(range(end - count, end), values, strict=True)
             elif name in system.direct:
                 k, positive = system.direct[name]

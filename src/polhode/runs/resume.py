@@ -61,7 +61,7 @@ def resume(
     FileProblem
         No store; its checkpoint is missing, torn or edited; its rows are; another process is writing it.
     InvalidInput
-        A function or the system is missing or not wanted.
+        A function or the system is missing or not wanted, or reads other numbers in closures or as globals.
     PolhodeError
         As ``integrate``: what was computed is in ``.trajectory`` and in the store.
 
@@ -169,16 +169,18 @@ def _without_functions(arguments: Mapping[str, Any]) -> str:
 
 
 def _changed(kept: Mapping[str, Any], request: Request) -> list[str]:
-    """Names of functions whose source is not the one the run began with."""
+    """Names of functions whose source is not the one the run began with; refuses those that read other numbers."""
     arguments = recorded_functions(request.system.arguments)
     before = recorded_functions(named_now(kept["system"]["name"], kept["system"]["arguments"], {})[0])
     pairs = [(name, value, arguments.get(name)) for name, value in before.items()]
-    for given, event in zip(kept.get("events", ()), request.events, strict=True):
-        pairs.append((given.get("name", given["kind"]), given.get("function"), event.arguments.get("function")))
-    return [
-        name for name, old, new in pairs
-        if isinstance(old, dict) and "sha256" in old and isinstance(new, dict) and new.get("sha256") != old["sha256"]
-    ]  # fmt: skip
+    pairs += [(given.get("name", given["kind"]), given.get("function"), event.arguments.get("function"))
+              for given, event in zip(kept.get("events", ()), request.events, strict=True)]  # fmt: skip
+    known = [(name, old, new) for name, old, new in pairs if isinstance(old, dict) and isinstance(new, dict)]
+    for name, old, new in known:
+        if other := {key: x for key, x in old.get("numbers", {}).items() if new.get("numbers", {}).get(key) != x}:
+            told = ", ".join(f"{key} = {x!r}" for key, x in other.items())
+            raise InvalidInput(f"{name!r} reads other numbers than in the run ({told} there); hand it in with those")
+    return [name for name, old, new in known if "sha256" in old and new.get("sha256") != old["sha256"]]
 
 
 def _so_far(live: LiveStore, request: Request) -> xr.Dataset:

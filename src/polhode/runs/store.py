@@ -424,7 +424,8 @@ class LiveStore:
             return
         try:
             snapshot, found = unpacked(self.state)
-            if self.written_by.get("polhode") != here()["polhode"]:
+            as_now = len(snapshot["memory"].get("parameters", ())) == len(run.memory["parameters"])
+            if not as_now or self.written_by.get("polhode") != here()["polhode"]:
                 snapshot["memory"].pop("parameters", None)  # which another version may have laid out otherwise
             end = self.state["rows"]
             run.restore(snapshot, found)

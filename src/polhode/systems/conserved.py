@@ -86,7 +86,7 @@ def _sums(
     F, T = np.zeros((2, 2 * TRIALS, N, 3))
     for one in acting:
         names = one.graph.names([*one.force, *one.torque])
-        given = {name: _input(name, state, one, numbers, draw) for name in names}
+        given = {name: _input(name, state, one, numbers, draw) for name in names if name[0] != "P"}
         given |= {f"p{k}": x for k, x in enumerate(numbers) if f"p{k}" in fixed and f"p{k}" not in given}
         sets, n = np.shape(one.on)
         rows = np.empty((2 * 3 * n, 2 * TRIALS, sets))

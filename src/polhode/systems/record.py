@@ -191,6 +191,8 @@ class System:
         Names of the bodies, if they have some.
     decided : frozenset of int
         Indices of the parameters by which functions of the user's decided when the roles were written.
+    closed : int
+        How many of the last parameters, before the table of controllers, are numbers that functions close over.
     made_again : function or None
         ``made_again(system)``: the system as the functions it was built from are now, of one whose programs hold what
         these read; itself where nothing has changed.
@@ -238,6 +240,7 @@ class System:
     sampled: tuple[Sampled, ...] = ()
     names: tuple[str, ...] = ()
     decided: frozenset[int] = frozenset()
+    closed: int = 0
     made_again: Callable[[System], System] | None = None
     program: Callable[[int], Dynamics] | None = None
     called: Called | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
@@ -47,14 +48,19 @@ from polhode.systems.user.function import UserFunction
 _kept: OrderedDict[Any, list[tuple[Mapping[str, float], Any]]] = OrderedDict()
 
 
-def _once(key: tuple[Any, ...], acts: Iterable[Any], parameters: Array, make: Callable[[], Any]) -> Any:
-    """What ``make() -> values of parameters that it holds for, thing`` has made of these functions, or makes now."""
+def _once(
+    key: tuple[Any, ...], acts: Iterable[Any], parameters: Array, make: Callable[[], Any], closed: Sequence[float] = ()
+) -> Any:
+    """What ``make() -> values of parameters that it holds for, thing`` has made of these functions, or makes now;
+    ``closed`` are numbers that they read besides."""
     key = (*key, tuple(acts))
     known = _kept.setdefault(key, [])
     _kept.move_to_end(key)
     opaque = any(getattr(made[0], "opaque", False) for made in key[-1])
     for fixed, made in () if opaque else known:  # a digest may not see all of an object
-        if all(parameters[int(name[1:])] == value for name, value in fixed.items()):
+        if all(parameters[int(name[1:])] == value for name, value in fixed.items()) and not (
+            closed and made.closed.values(closed) is None
+        ):
             return made
     while len(_kept) > jit.KEPT_KERNELS:
         _kept.popitem(last=False)
@@ -69,17 +75,23 @@ def _keys(*summands: Summand) -> Iterable[Any]:
 
 
 def structure_of(sum: Sum) -> Structure:
-    """The structure that the functions make at present."""
+    """The structure that the functions make at present; that for other numbers that they read, if there is one."""
     key = (sum.names, sum.moves, sum.turns, sum.turned, sum.seen_turned, sum.states, sum.noises, sum.centred,
            sum.carried, sum.beside, sum.within.edges is None, sum.in_turn, sum.pins_at,
            sum.mu_at)  # fmt: skip
 
-    def make() -> tuple[Mapping[str, float], Structure]:
+    def make(closed: bool = False) -> tuple[Mapping[str, float], Structure]:
         commanded = traced(sum)
-        made = written(commanded, _made(commanded.sum))
+        made = Tracing(commanded.sum, closed=True).structure() if closed else _made(commanded.sum)
+        made = written(commanded, made)
         return made.fixed, made
 
-    return _once(key, _keys(*sum.summands, *sum.controllers, *sum.around), sum.parameters, make)
+    others, (acts, numbers, _) = [*_keys(*sum.controllers, *sum.around)], sum.closed
+    if numbers and not (sum.each or sum.of_pairs or sum.beside or loops_of(sum)):
+        keys = [one.key(act) for one, act in zip(sum.summands, acts, strict=True)]
+        with suppress(InvalidInput, UserFunctionError):  # they are constants, then
+            return _once((*key, "closed"), [*keys, *others], sum.parameters, lambda: make(True), numbers)
+    return _once(key, [*_keys(*sum.summands), *others], sum.parameters, make)
 
 
 def _made(sum: Sum) -> Structure:
@@ -137,7 +149,7 @@ def lines_of(load: Load, system: System) -> tuple[str, ...]:
     made_from = getattr(system.made_again, "sum", None)
     around, pins_at = getattr(made_from, "around", ()), getattr(made_from, "pins_at", -1)
     known = {at + j for one in around for at, shape in one.parameters.values() for j in range(int(np.prod(shape)))}
-    positions, values = ({HANDED: (0, (own,))}, []) if handed else places_of(load.parameters, own)
+    positions, values = ({HANDED: (0, (own - system.closed,))}, []) if handed else places_of(load.parameters, own)
     on, carried = (0,) if handed else bodies_of_event(load, system), carried_in(system)
     sizes: dict[str, int] = {}
     for variable in system.auxiliary[system.read_from + sum(one.size for one in carried) :]:
@@ -248,4 +260,4 @@ def _of_system(user: UserFunction, system: System, which: str) -> UserFunction:
         if not sizes:
             raise InvalidInput(f"{user.described} takes states, but {system.name!r} has none; leave the argument out")
         form = replace(form, states=sizes, held=len(sizes))
-    return replace(user, form=form, parameters=system.parameters)
+    return replace(user, form=form, parameters=system.parameters[: len(system.parameters) - system.closed])

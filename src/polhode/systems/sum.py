@@ -468,7 +468,8 @@ def roles_of(sum: Sum, structure: Structure, numbers: Mapping[str, Any], core: C
     reads = bool(sum.states or sum.carried)
     found: dict[str, Any] = {
         "potential": structure.potential, "conserves": ("energy",) * structure.conservative + structure.conserves,
-        "memory": structure.memory, "decided": frozenset(int(name[1:]) for name in structure.fixed), **numbers,
+        "memory": structure.memory, "decided": frozenset(int(name[1:]) for name in structure.fixed),
+        "closed": len(structure.closed.made) if structure.closed else 0, **numbers,
     }  # fmt: skip
     if structure.pairs:
         found |= sum.within.attributes(len(sum.names), found["parameters"], *structure.pairs)
@@ -568,17 +569,19 @@ class Again:
 
     def __call__(self, system: System) -> System:
         """The system at present: the last one made for a structure."""
-        structure = structure_of(self.sum)
-        if structure is self.structure:
+        whole = replace(self.sum)
+        structure = structure_of(whole)
+        key = (id(structure), *(whole.closed[1] if structure.closed else ()))
+        if key == (id(self.structure), *(self.sum.closed[1] if structure.closed else ())):
             return system
-        made: dict[int, System] = system.__dict__.setdefault("_again", {})
-        if id(structure) not in made:
+        made: dict[Any, System] = system.__dict__.setdefault("_again", {})
+        if key not in made:
             made.clear()
-            found = {"quantities": None} | own_of(self.sum, structure, self.states, self.bodies)
-            roles = roles_of(self.sum, structure, found, self.core) | {"made_again": replace(self, structure=structure)}
-            again = replace(system, **roles)
-            made[id(structure)] = measured(again, structure)
-        return made[id(structure)]
+            found = {"quantities": None} | own_of(whole, structure, self.states, self.bodies)
+            new = replace(self, sum=whole, structure=structure)
+            again = replace(system, **roles_of(whole, structure, found, self.core) | {"made_again": new})
+            made[key] = measured(again, structure)
+        return made[key]
 
 
 def _places(load: Load, at: Mapping[str, int], passes: bool) -> tuple[tuple[int, ...], ...]:

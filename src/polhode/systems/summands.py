@@ -14,6 +14,7 @@ from polhode.kernel import jit
 from polhode.kernel.pairs import FIRST_PARAMETER, parameters_of
 from polhode.loads import Load
 from polhode.programs.dynamics import Dynamics
+from polhode.programs.graph import Slots
 from polhode.surroundings import Surrounding
 from polhode.surroundings.surrounding import Table
 from polhode.systems.carried import Carried
@@ -147,6 +148,7 @@ class Structure:
     calls: bool = False
     # ``program(part) -> Dynamics``, the loads of a sum that is written out
     program: Callable[[int], Dynamics] | None = None
+    closed: Slots | None = None  # numbers behind the parameters: closed ones
     memory: int = 0  # how many numbers behind the parameters the loads remember
     # of loads on pairs: what threads run that share them, and how many numbers of a body the pass has
     pairs: tuple[Callable[..., Any], int] | None = None
@@ -252,9 +254,24 @@ class Sum:
         places = (one.parameters[name] for one, name in every if isinstance(one.load.parameters[name], Table))
         return {f"p{at + k}" for at, (size,) in places for k in range(size)}
 
+    @cached_property
+    def closed(self) -> tuple[list[Any], list[float], dict[Any, int]]:
+        """The functions of its loads, equal to others that are the same but for numbers that they close over; these
+        numbers; and which of them is read where."""
+        acts, numbers, places = list[Any](), list[float](), dict[Any, int]()
+        for act in functions_of(self.summands):
+            made, *form = act if isinstance(act, tuple) else (act,)
+            if isinstance(made, jit.Made):
+                made = made.but_numbers
+                places |= {at: k + len(numbers) for at, k in made.places.items() if at not in places}
+                numbers += [one for _, one in made.numbers]
+            acts.append((made, *form) if form else made)
+        return acts, numbers, places
+
     def numbers(self, structure: Structure) -> Array:
-        """The parameters of the system: the values, and behind them the table of loops."""
-        return np.concatenate([self.parameters, structure.table]) if structure.table else self.parameters
+        """The parameters of the system: the values, and behind them the closed numbers and the table of loops."""
+        behind = structure.closed.values(self.closed[1]) if structure.closed else structure.table
+        return np.concatenate([self.parameters, behind]) if behind else self.parameters
 
     @property
     def each(self) -> bool:

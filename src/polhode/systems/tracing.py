@@ -23,7 +23,7 @@ from polhode.programs.decisions import Decisions, TooManyWays
 from polhode.programs.derive import rate_in_time
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.factor import factored
-from polhode.programs.graph import Graph
+from polhode.programs.graph import Graph, Slots
 from polhode.programs.memory import Parameters, Rows, Values
 from polhode.programs.opaque import called_in
 from polhode.programs.parts import REMEMBERED, Loads, Turns, added, commutator_text, row_by_row, text
@@ -95,9 +95,11 @@ NEARLY_SAME = 1e-6
 class Tracing:
     """The rows that loads add up to."""
 
-    def __init__(self, sum: Sum, each: bool = False) -> None:
+    def __init__(self, sum: Sum, each: bool = False, closed: bool = False) -> None:
         self.sum, self.each, self.g = sum, each, Graph()
         g, N = self.g, len(sum.names)
+        if closed:
+            g.closed = Slots(len(sum.parameters), *sum.closed[1:])
         self.N, self.zero = N, g.const(0.0)
         self.bodies = [Seen(g, i, sum) for i in range(N)]
         self.around = Around(g, sum.around)
@@ -189,13 +191,17 @@ class Tracing:
             potential = derived("system", program, sum.moves, sum.turns).potential
         elif acting or g.value(self._energy) != 0.0:
             potential = module_of(potential_text(g, self._energy, self.N, "potential", self.each)).potential
+        if g.closed is not None:
+            g.closed.open = False
+            if g.closed.left or g.closed.values(sum.closed[1]) is None:
+                raise InvalidInput("functions read numbers elsewhere, or these lead to others that are not finite")
         return Structure(
             module.loads, potential, tuple(self.work), self.moving, bool(sum.carried) and self.still,
             self.conservative, self.all_potential, self.N == 1 and not self.each, self.each, sum.centred,
             {*acting} == {L.ATTRACTION}, fixed, partial(self._conserves, fixed), frozenset(self.timed),
             calls=calls, program=Program(g, frozen(acting), coupling, self._energy, len(self.work), frozen(fixed),
                                          sum.turns) if plain else None,
-            memory=REMEMBERED if f"parameters[{len(sum.parameters)}] = " in written else 0,
+            closed=g.closed, memory=REMEMBERED if f"parameters[{self._behind}] = " in written else 0,
         )  # fmt: skip
 
     @property
@@ -203,13 +209,18 @@ class Tracing:
         """The potential with the energies that are reported beside it."""
         return self.g.sum((self.level, 1.0), *self.reported)
 
+    @property
+    def _behind(self) -> int:
+        """Where the parameters and the closed numbers end."""
+        return len(self.sum.parameters) + (len(self.g.closed.made) if self.g.closed is not None else 0)
+
     def _memory_at(self, acting: Mapping[int, Loads]) -> int:
         """Where the loads at rest are remembered, which are needed again where their power is; -1 if nowhere."""
         sum, g = self.sum, self.g
         alone = self.N == 1 and not (sum.beside or self.each or sum.states or sum.carried or sum.controllers)
         rows = [a for part, one in acting.items() if part != L.MOVING for a in one.rows]
         steady = not any(one.flags for one in sum.summands) and not called_in(g, rows)
-        return len(sum.parameters) if alone and steady and L.RESTING in acting and L.MOVING in acting else -1
+        return self._behind if alone and steady and L.RESTING in acting and L.MOVING in acting else -1
 
     def _conserves(self, fixed: Mapping[str, float]) -> tuple[str, ...]:
         """What is conserved beside the energy, by each body in a loop; rotors exchange momentum with their bodies."""
@@ -305,7 +316,7 @@ class Tracing:
             return [*rows, swallowed(g, g.raising, rows)]
 
         try:
-            act = rewired(load.function)
+            act = rewired(load.function, g)
             rows = decisions.followed(g, once)
             if rows != decisions.followed(g, once):
                 raise NotTraceable(MEMORY)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import numpy as np
@@ -128,16 +128,11 @@ def carried_out(
         supplied = {"system": system, "state": made, "epoch": epoch}
         arguments = {name: given[name] for name in recipe.arguments if name in given}
         found = recipe.build(**{name: supplied[name] for name in recipe.supplied}, **arguments)
-        said = set() if adapts else {name for group in _groups_of(made) if not set(group) & set(recipe.sets)
-                                     for name in group}  # fmt: skip
+        groups = ({*ways, quantity} for quantity, ways in GIVEN.items())
+        full = [group for group in groups if group & {*made} and not group & {*recipe.sets}]
+        said = set() if adapts else set[str]().union(*full)
         made |= {name: value for name, value in found.items() if name not in said}
     return made
-
-
-def _groups_of(names: Iterable[str]) -> list[tuple[str, ...]]:
-    """The quantities that some names give, each as all names that give it."""
-    groups = [tuple({*ways, quantity}) for quantity, ways in GIVEN.items()]
-    return [group for group in groups if set(group) & set(names)]
 
 
 def in_momenta(state: dict[str, Any], system: System) -> dict[str, Any]:

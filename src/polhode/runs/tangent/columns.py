@@ -104,8 +104,9 @@ def parameter_names(system: System, wanted: Sequence[str]) -> tuple[tuple[str, s
         except (TypeError, ValueError):
             numbers = np.array(np.nan)
         if not np.isfinite(numbers).all():
+            plain = [one for one in arguments_of(system) if type(system.arguments.get(one)) in (int, float)]
             raise InvalidInput(f"tangent has {name}, which is no number of {system.name}; name numbers, such as "
-                               f"{listed(_numbers_of(system)[:3]) or 'arguments'}")  # fmt: skip
+                               f"{listed(plain[:3]) or 'arguments'}")  # fmt: skip
         if not numbers.ndim:
             found.append((name, *_entry_of_tensor(system, name)))
         for where in np.ndindex(numbers.shape) if numbers.ndim else ():
@@ -128,12 +129,6 @@ def _entry_of_tensor(system: System, name: str) -> tuple[str, tuple[int, ...]]:
         if tensor.shape == (3, 3) and (tensor == tensor.T).all():
             return parent, (int(where[0]), int(where[1]))
     return name, ()
-
-
-def _numbers_of(system: System) -> list[str]:
-    """Names of arguments that are numbers."""
-    plain = {name: system.arguments.get(name) for name in arguments_of(system)}
-    return [name for name, value in plain.items() if type(value) in (int, float)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -153,7 +153,7 @@ class Called:
     def by_differences(self) -> str:
         """What is to be said of loads that are differences of a potential; empty where they are not."""
         user = self.users.get("potential")
-        if user is None or not user.untraced:
+        if user is None or "potential" not in self.no_programs or not user.untraced:
             return ""
         count = 3 * 2 * len(STENCIL) * len(user.form.taken)
         return f"loads are differences of {count} potentials, with errors from 1e-13 on, because {user.untraced}"
@@ -176,13 +176,14 @@ class Called:
                             SlowFunctionWarning)  # fmt: skip
         if any(one.logs for one in users):  # nothing calls these but the run
             return self.bridge(signature)
-        known, states = [one.traced.agrees and not one.looked.opaque for one in users], [(t, y)]
+        known = [bool(_agreed(role, one.looked.but_numbers)) and not one.looked.opaque for one in users]
+        states = [(t, y)]
         states += [] if all(known) else near(t, y, system)
         trials = [_trial(one, states[:1] if tried else states, system) for one, tried in zip(users, known, strict=True)]
         if jit.disabled():
             return self.bridge(signature) if self._as_they_are_in(role) else None
         called = self._as_they_are_in(role)
-        if not all(tried or one in called or _agrees(one, trial)
+        if not all(tried or one in called or _agrees(role, one, trial)
                    for one, tried, trial in zip(users, known, trials, strict=True)):  # fmt: skip
             role = self.as_they_are()[signature is POTENTIAL]
         called = [one for one in self._as_they_are_in(role) if one in users]
@@ -318,7 +319,13 @@ def seen_at(user: UserFunction, y: Array, system: System) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _agrees(user: UserFunction, trial: list[tuple[float, dict[str, Any], Any]]) -> bool:
+@lru_cache(jit.KEPT_KERNELS)
+def _agreed(role: Role, made: Any) -> list[bool]:
+    """Whether a function, whatever numbers it reads, has given the numbers of its program in a role; filled then."""
+    return []
+
+
+def _agrees(role: Role, user: UserFunction, trial: list[tuple[float, dict[str, Any], Any]]) -> bool:
     """Whether the program of a function gives its numbers."""
     if (program := user.traced.program) is None:
         return False
@@ -336,5 +343,5 @@ def _agrees(user: UserFunction, trial: list[tuple[float, dict[str, Any], Any]]) 
                 f"= {t:g}; let it compute with its arguments alone, and the same for arrays of any kind of number, and "
                 "by no sign of a zero"
             )
-    user.traced.agrees = True
+    _agreed(role, user.looked.but_numbers)[:] = [True]
     return True

@@ -57,7 +57,7 @@ class _Copies:
             self.kept[id(function)] = function, jit.helper(copy, boundscheck=True, **options)
             return self.kept[id(function)][1]
 
-        return copied(function, keep, self.replaced)
+        return copied(function, keep, lambda value, _: self.replaced(value))
 
     def replaced(self, value: object) -> Any:
         """What stands in for a value that a function reads: itself unless it is a function, a module or an object."""

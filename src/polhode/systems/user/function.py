@@ -6,11 +6,13 @@ import dis
 import hashlib
 import inspect
 import linecache
+import math
 import os
 import re
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
@@ -229,6 +231,7 @@ class Same:
 
     function: Any
     opaque = True
+    but_numbers = property(lambda self: self)
 
     def __hash__(self) -> int:
         return id(self.function)
@@ -243,13 +246,22 @@ def findings_of(made: jit.Made | Same) -> tuple[Finding, ...]:
     return findings(made.function)
 
 
-def record_of(function: Callable[..., Any]) -> dict[str, str]:
-    """Name, source and digest of a function, for the record only; the source is never executed."""
+def record_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Name, source with its digest, and the numbers that a function reads in closures or as globals, for the record
+    only; the source is never executed."""
     function = python_of(function)
     name = getattr(function, "__name__", type(function).__name__)
     code, module = Same(getattr(function, "__code__", function)), getattr(function, "__module__", None)
     source = _source_of(code, module) or f"(no source: {name})"
-    return {"function": name, "source": source, "sha256": hashlib.sha256(source.encode()).hexdigest()}
+    found = {"function": name, "source": source, "sha256": hashlib.sha256(source.encode()).hexdigest()}
+    if not isinstance(function, FunctionType):
+        return found
+    read = {key: function.__globals__.get(key) for key in jit.global_names(function.__code__)}
+    for key, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # an empty cell
+            read[key] = cell.cell_contents
+    numbers = {key: float(x) for key, x in sorted(read.items()) if isinstance(x, float) and math.isfinite(x)}
+    return {**found, "numbers": numbers} if numbers else found
 
 
 @lru_cache(jit.KEPT_KERNELS)
@@ -327,7 +339,6 @@ class Traced:
     program: Program | None  # what it computes
     reason: str  # why there is none, a clause about the function ("it decides by ...")
     fixed: Mapping[str, float]  # the parameters for which there is this program, or none
-    agrees: bool = False  # whether it has given the numbers of the plain function
 
 
 Arguments = tuple[tuple[str, Any], ...]
