@@ -388,7 +388,7 @@ def test_what_a_run_does_not_use_is_not_loaded(python):
         import polhode as ph
         heavy = ["xarray", "pandas", "scipy.spatial", "scipy.interpolate", "matplotlib", "dask"]
         unused = ["scipy.spatial", "matplotlib", "dask", "polhode.runs.store", "polhode.runs.tangent.engine",
-                  "polhode.trajectory.files"]
+                  "polhode.trajectory.files", "polhode.kernel.lane_mode", "polhode.kernel.tangent_mode"]
         loaded = lambda names: [name for name in names if name in sys.modules]
         top = ph.heavy_top([5, 5, 1], center_of_mass=[0, 0, 1], weight=20.0)
         assert ph.prepare(top, step=0.01, steps=10).run({"angular_velocity": (0, 1, 20)}).time.size == 11

@@ -208,7 +208,7 @@ import json
 
 import numpy as np
 
-from polhode.kernel import direct, jit
+from polhode.kernel import jit, tangent_mode
 from polhode.kernel.signatures import I1, i8
 from polhode.kernel.tangent_mode import active, derivative_rules, padded
 
@@ -244,7 +244,7 @@ def both():
         yield [numbers[2], *slopes[2, :2]]
 
 
-compiled, old = [], direct.TangentUnit.__init__
+compiled, old = [], tangent_mode.TangentUnit.__init__
 
 
 def noted(self, context, typing, module, *rest):
@@ -252,7 +252,7 @@ def noted(self, context, typing, module, *rest):
     old(self, context, typing, module, *rest)
 
 
-direct.TangentUnit.__init__ = noted
+tangent_mode.TangentUnit.__init__ = noted
 found = [*both()]
 print(json.dumps([compiled, found]))
 """

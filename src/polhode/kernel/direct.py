@@ -12,9 +12,9 @@ import gc
 import hashlib
 import itertools
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -31,30 +31,30 @@ from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 from numba.experimental import function_type as function_type  # what numba knows of functions as arguments
 
-from polhode.kernel import calls, lane_memory, lane_mode, numba_lanes, source, tangent_mode, text, translate, values
 from polhode.kernel.cache import OBJECT, object_made
 from polhode.kernel.calls import NO_ERROR, Options, Written
-from polhode.kernel.lane_mode import LaneUnit
 from polhode.kernel.later import teach
 from polhode.kernel.reach import contents, digest_of
 from polhode.kernel.source import Refused, Unsupported
-from polhode.kernel.tangent_mode import TangentUnit, is_active
 from polhode.kernel.text import Block, Builder, Constant
 from polhode.kernel.translate import Unit
 from polhode.kernel.values import FLOAT, INT, Scalar, Tup, Value, leaves_of, shape_of
 
 _numbers = itertools.count()
-COMPILER = (calls, lane_memory, lane_mode, numba_lanes, source, tangent_mode, text, translate, values)
-"""The files that write kernels, beside this one."""
+COMPILER = (
+    "calls", "direct", "lane_memory", "lane_mode", "numba_lanes", "source", "tangent_mode", "text", "translate",
+    "values",
+)  # fmt: skip
+"""The files that write kernels; those of lanes and derivatives are loaded with the first of these."""
 
 
 @functools.cache
 def digest() -> str:
     """Digest of this compiler, part of the key of the kernels on disk."""
     total = hashlib.sha256()
-    for module in (*COMPILER, sys.modules[__name__]):
-        code = module.__loader__.get_code(module.__name__)  # type: ignore[union-attr]
-        _absorb(total, code)
+    for name in COMPILER:
+        spec: Any = find_spec(f"polhode.kernel.{name}")
+        _absorb(total, spec.loader.get_code(spec.name))
     return total.hexdigest()
 
 
@@ -198,8 +198,12 @@ def compiled(
     library.thorough = thorough or lanes > 0
     module = library.create_ir_module(function.__qualname__)
     if lanes:
+        from polhode.kernel.lane_mode import LaneUnit
+
         unit: Unit = LaneUnit(context, dispatcher.typingctx, module, lanes)
     elif directions:
+        from polhode.kernel.tangent_mode import TangentUnit
+
         unit = TangentUnit(context, dispatcher.typingctx, module, directions, object_of)
     else:
         unit = Unit(context, dispatcher.typingctx, module)
@@ -225,7 +229,7 @@ def compiled(
     )  # fmt: skip
 
 
-def object_of(unit: TangentUnit, it: CPUDispatcher, given: list[Value]) -> Written:
+def object_of(unit: Any, it: CPUDispatcher, given: list[Value]) -> Written:
     """The function of a helper for arguments of these shapes that is an object of its own: compiled once, whatever the
     kernels that call it."""
     codegen, shapes = unit.context.codegen(), tuple(shape_of(a) for a in given)
@@ -239,7 +243,7 @@ def object_of(unit: TangentUnit, it: CPUDispatcher, given: list[Value]) -> Writt
         library = Library(codegen, name)
         library.enable_object_caching()
         module = library.create_ir_module(name)
-        own = TangentUnit(unit.context, unit.typing, module, unit.directions)
+        own = type(unit)(unit.context, unit.typing, module, unit.directions)
         own.rules = unit.rules
         written = own.written(it.py_func, Options(it.targetoptions), given)
         entry = ir.Function(module, written.function.ftype, name)
@@ -266,6 +270,8 @@ def outline(value: Value) -> int | tuple[Any, ...]:
     """What a tuple of numbers is made of: numbers of OUTLINES, -1 of one with derivatives."""
     if isinstance(value, Tup):
         return tuple(map(outline, value.parts))
+    from polhode.kernel.tangent_mode import is_active
+
     return -1 if is_active(value) else OUTLINES.index(value.kind)  # type: ignore[union-attr]
 
 

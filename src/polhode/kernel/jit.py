@@ -512,11 +512,11 @@ def compile_tangents(function, signature, directions):
 
 @functools.lru_cache(KEPT_KERNELS)
 def _compiled_kernel(made: Made, signature, lanes=0, directions=0, thorough=False):
-    from polhode.kernel import direct
-
-    plain, signature = python_of(made.function), typed(signature)
     with _lock:
         with held(always=True):
+            from polhode.kernel import direct
+
+            plain, signature = python_of(made.function), typed(signature)
             kernel = numba.njit(nogil=True, **OPTIONS)(plain)
             kernel._compiler = direct.Compiler(kernel, lanes, directions, thorough)
             compile_lock = contextlib.nullcontext()
@@ -559,10 +559,10 @@ def compile_uncached(function, signature):
     """
     if DISABLED:
         return python_of(function), ""
-    from polhode.kernel import direct
-
     try:
         with held(always=True), warnings.catch_warnings():
+            from polhode.kernel import direct
+
             warnings.simplefilter("ignore", numba.core.errors.NumbaWarning)  # about the style of the user's code
             compiled = numba.njit(nogil=True, error_model="numpy")(python_of(function))
             compiled._compiler = direct.Compiler(compiled)
