@@ -123,7 +123,8 @@ class Series:
 
     def at(self, h):
         """Position and velocity after h."""
-        return [mp.polyval(x[::-1], h) for x in self.r], [mp.polyval(x[::-1], h) for x in self.v]
+        powers = [h**k for k in range(len(self.r[0]))]
+        return [mp.fdot(x, powers) for x in self.r], [mp.fdot(x, powers) for x in self.v]
 
 
 def start(case):

@@ -143,6 +143,7 @@ def test_charts_agree_under_loads(number, sequence):
 
 
 @pytest.mark.full
+@pytest.mark.filterwarnings("ignore:the energy error of")
 @pytest.mark.parametrize("tableau", ["forward_euler", "rk4", "dp8", "gauss4", "radau_iia3", "lobatto_iiia4"])
 @pytest.mark.parametrize("map", ["exp", "cayley"])
 def test_the_full_product(tableau, map):

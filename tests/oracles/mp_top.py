@@ -49,7 +49,8 @@ def step(I, parameters, m, q, h):
             u[i].append(du[i] / (k + 1))
         for i in range(4):
             q[i].append(dq[i] / (2 * (k + 1)))
-    return [mp.polyval(a[::-1], h) for a in m], [mp.polyval(a[::-1], h) for a in q]
+    powers = [h**k for k in range(ORDER + 1)]
+    return [mp.fdot(a, powers) for a in m], [mp.fdot(a, powers) for a in q]
 
 
 def exact_numbers(values):

@@ -214,3 +214,12 @@ def test_a_sum_runs_in_every_way(name, every, tmp_path):
 def test_every_kind_of_run_meets_a_sum_on_an_ordinary_day(tmp_path):
     for number, kind in enumerate(kinds(SUMS["many"](), tmp_path)):
         assert len([name for name in tried(number, kind) if (kind, name) not in REFUSED]) == 1, kind
+
+
+@pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
+def test_implicit_maps_of_many_bodies_at_rest():
+    """Of some the forces nearly cancel, so that what the others do changes most of their small momenta; none turns."""
+    one = SUMS["pairs"]()
+    runs = [ph.integrate(one.system, name, step=1e-3, steps=3, start=one.start) for name in ("imid", "mkrk:gauss4")]
+    assert abs(runs[0].energy_error[-1]) < 1e-8
+    assert np.abs(runs[0].position - runs[1].position).max() < 1e-7

@@ -111,6 +111,8 @@ def newton3(function, slope, x, size, rate, near, full, exact, data, step_info):
                 f = g
                 if full and not exact:
                     d = DIFFERENCE * (sqrt(size) + norm3(f))
+                    if d == 0.0:  # at rest
+                        break
             elif c == 1:
                 c0 = ((g[0] - f[0]) / d, (g[1] - f[1]) / d, (g[2] - f[2]) / d)
             elif c == 2:
@@ -118,6 +120,9 @@ def newton3(function, slope, x, size, rate, near, full, exact, data, step_info):
             else:
                 c2 = ((g[0] - f[0]) / d, (g[1] - f[1]) / d, (g[2] - f[2]) / d)
         if full and not exact:
+            if d == 0.0:
+                residual, status = 0.0, L.OK
+                break
             a = (c0[0], c1[0], c2[0], c0[1], c1[1], c2[1], c0[2], c1[2], c2[2])
         else:
             a = slope(x, full, data)

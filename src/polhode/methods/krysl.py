@@ -315,9 +315,9 @@ def solve_blocks(t, h, full, p):
 
     Returns a status. With ``full``, Newton's method differentiates the loads from the first iteration on.
     """
-    before = 1.0
+    before = far = 1.0
     for sweep in range(MOST_SWEEPS):
-        change = 0.0
+        change = moved = 0.0
         settled = True
         for k in range(p.B):
             d = block_at(k, t + node * h, h, p)
@@ -336,13 +336,13 @@ def solve_blocks(t, h, full, p):
             correction = norm3(axpy(-1.0, old, x))
             if correction > 0.0:
                 size = norm3(x) + norm3(d.m)
-                change = max(change, correction / size)
+                change, moved = max(change, correction / size), max(moved, correction * rate)
                 settled = settled and (correction <= 1e-13 * size or correction * rate <= ROUNDOFF)
         if change <= 1e-15 or (settled and change >= 0.5 * before):
             return L.OK
-        if sweep == 1 and change > (1.0 if full else NEAR) * before:
+        if sweep == 1 and moved > (1.0 if full else NEAR) * far:
             break
-        before = change
+        before, far = change, moved
         p.step_info[L.RESIDUAL] = change
     return L.NOT_CONVERGED
 
