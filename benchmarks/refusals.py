@@ -210,13 +210,14 @@ def in_lanes() -> Iterator[Figure]:
     yield attempt(
         "lanes,events", lambda: ph.ensemble(orbit, "taylor14", members=members, events=["node"], **grid, **more)
     )
-    yield attempt("lanes,burns", lambda: ph.ensemble(SWITCHES["burns"](), "taylor14", members=members, **grid, **more))
+    burns, more_of = SWITCHES["burns"](), {"members": members} | grid | more
+    yield attempt("lanes,burns", any_of(lambda name: ph.ensemble(burns, name, **more_of)))
     own = members | {"rtol": np.geomspace(1e-10, 1e-6, 8)}
     chosen = {"steps": ph.Tolerance(1e-9), "t_end": 3000.0}
     yield attempt("lanes,own tolerances", lambda: ph.ensemble(orbit, "taylor", members=own, **chosen, **more))
     lit = ph.orbit(MU, forces=[J2, ph.forces.radiation_pressure(
         acceleration=1e-7, direction=(1.0, 0.0, 0.0), shadow="cylinder", radius=RADIUS)])  # fmt: skip
-    yield attempt("lanes,shadows", lambda: ph.ensemble(lit, "taylor14", members=members, **grid, **more))
+    yield attempt("lanes,shadows", any_of(lambda name: ph.ensemble(lit, name, **more_of)))
 
 
 def stores() -> Iterator[Figure]:
@@ -263,7 +264,7 @@ if kind.endswith("bodies"):
     start = {"position": 3.0 * rng.normal(size=(n, 3)), "velocity": 0.1 * rng.normal(size=(n, 3))}
     step = 1e-3
 else:
-    force = {"kind": "gravity_field", "field": "egm2008", "degree": int(kind.split()[-1]), "orientation": {}}
+    force = {"kind": "gravity_field", "field": "egm2008", "degree": int(kind.split()[-1])}
     system = ph.orbit(earth.mu, forces=[force])
     start, step = {"position": (7e6, 0.0, 0.0), "velocity": (0.0, 5e3, 5.5e3)}, 10.0
 begun = time.process_time()
@@ -277,14 +278,15 @@ print(first - (time.process_time() - begun))
 
 def series(quick: bool) -> Iterator[Figure]:
     """Seconds beyond those of the second call, with an empty cache."""
-    for kind in ("10 bodies", "40 bodies", "field of degree 10", "field of degree 40")[: 3 if quick else 4]:
+    for kind in ("10 bodies", "40 bodies", "field of degree 10", "field of degree 20")[: 3 if quick else 4]:
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(
                 [sys.executable, "-c", SERIES % kind], capture_output=True, text=True, check=False,
                 env=os.environ | {"POLHODE_CACHE_DIR": folder},
             )  # fmt: skip
         if done.returncode:
-            yield Figure(f"series,{kind}", 1.0, refused=done.stderr.strip().splitlines()[-1])
+            told = done.stderr.strip().splitlines()[-1].removeprefix("polhode.errors.InvalidInput: ")
+            yield Figure(f"series,{kind}", 1.0, refused=told)
         else:
             yield Figure(f"series,{kind}", float(done.stdout))
 

@@ -68,9 +68,9 @@ def all_variants(problem: Problem, reference: Any, quick: bool = False) -> dict[
     names = [name for name, options in VARIANTS.items() if options.get("compact_mode") or not problem.compact]
     variants = [(form, variant) for form in problem.forms for variant in names]
     if quick:
-        variants = [
-            pair for pair in variants if "accurate" not in pair[1] and ("compact" in pair[1]) == problem.compact
-        ]
+        plain = [pair for pair in variants if "accurate" not in pair[1] and ("compact" in pair[1]) == problem.compact]
+        fast = [pair for pair in plain if "fast" in pair[1]]
+        variants = fast if len(problem.coarse) < 4 else plain  # some take long to compile
 
     def runs_of(form, variant, tolerances):
         found = []
