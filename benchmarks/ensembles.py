@@ -249,7 +249,7 @@ def figures(words: list[str], quick: bool) -> Iterator[Figure]:
     warnings.simplefilter("ignore", ph.errors.PolhodeWarning)
     for case in ("free", "torque", "j2"):
         TOLD.clear()
-        CASES[case](1000 if quick else 10_000, 2 if quick else 5, 1)
+        CASES[case](10_000, 2 if quick else 5, 1)
         for name, spent, error in TOLD:
             if name.startswith("heyoka") and error is not None:
                 exact = [row for row in TOLD if not row[0].startswith("heyoka") and row[2] is not None]

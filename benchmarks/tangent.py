@@ -86,7 +86,7 @@ def symplectic(system: Any, name: str, start: Any, h: float) -> float:
 def seconds(system: Any, name: str, start: Any, h: float, n: int, rounds: int) -> tuple[float, float, int]:
     """The smallest times of n plain steps and of n steps with all columns of the state, and how many these are."""
     request = requested(system, name, {"step": h, "steps": n, "tangent": True, **start, **dict.fromkeys(
-        ("t_end", "t_eval", "breaks"))}, {})  # fmt: skip
+        ("t_end", "t_eval", "breaks"))})  # fmt: skip
     plain = Integrator(system, method(name), request.state.values, 0.0, method(name).method.range)
     made = Transition(request)
     columns, engine = made.columns, made.engines[0]
@@ -179,7 +179,7 @@ def matrices(quick: bool) -> Iterator[Figure]:
                 "steps": round(n),
                 **dict.fromkeys(("t_end", "t_eval", "breaks")),
             }
-            request = requested(problem.system, name, {"tangent": True, **words_of, **start}, {})
+            request = requested(problem.system, name, {"tangent": True, **words_of, **start})
             transition = Transition(request)
             columns, engine = transition.columns, transition.engines[0]
             y, schedule = columns.start.state[None], Schedule.equal(0.0, t_end / round(n), round(n))
