@@ -196,7 +196,7 @@ def matrices(quick: bool) -> Iterator[Figure]:
         for run in (*theirs, *(run for kinds in ours for run in kinds)):
             run.clock()
     for error in (1e-4, 1e-6, 1e-8, 1e-10):
-        best = np.nanmin([at(front(kinds), error) for kinds in ours])
+        best = float(np.nanmin([at(front(kinds), error) for kinds in ours]))
         yield Figure(f"matrix {error:.0e}", 1e6 * best, 1e6 * at(front(theirs), error), (error, error))
 
 
