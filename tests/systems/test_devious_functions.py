@@ -307,3 +307,49 @@ TERMS = st.recursive(NUMBERS, lambda inner: st.one_of(
 def test_functions_that_are_grown(kind, number, a, b, c, role):
     grown = functions_of(kind, [{"a": a, "b": b, "c": c}])[number]
     assert judge(grown, role) in expected(grown), grown.body
+
+
+OUTLIVING = {"rows": [], "old": 0.0}
+
+
+def annotated(t):
+    rows: list = OUTLIVING["rows"]
+    rows.append(t)
+
+
+def deletes(t):
+    del OUTLIVING["old"]
+
+
+def matches(t):
+    match OUTLIVING:
+        case {"rows": rows}:
+            rows.append(t)
+
+
+def within(t):
+    with np.errstate(all="raise"):
+        return 1.0 / t
+
+
+def defines(t):
+    class Inside:
+        pass
+
+    return t
+
+
+def bounded(t):
+    k = int(t)
+    return float((k % 7) * k)
+
+
+def unbounded(t):
+    k = int(t)
+    return float(k * k)
+
+
+@each("function, kind", [(annotated, "log"), (deletes, "log"), (matches, "log"), (within, "handler"),
+                         (defines, "unknown"), (bounded, ""), (unbounded, "integers")])  # fmt: skip
+def test_what_statements_do_is_found(function, kind):
+    assert "".join(one.kind for one in purity.findings(function)) == kind
