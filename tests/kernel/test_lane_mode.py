@@ -45,7 +45,7 @@ def both(function, width=8, functions=()):
     plain, wide = np.empty_like(X), np.full(X.size, nan)
     jit.compile_kernel(jit.bind(one_by_one, f=function), SIGNATURE)(X, Y, plain)
     kernel = jit.bind(over_lanes, f=function, FUNCTIONS=functions, WIDTH=width)
-    jit.compile_lanes(kernel, SIGNATURE, width)(X, Y, wide)
+    jit.compile_kernel(kernel, SIGNATURE, lanes=width)(X, Y, wide)
     return plain, wide
 
 
@@ -278,7 +278,7 @@ def test_memory_over_lanes():
     y, info = aligned(5 * 8), np.zeros(22)
     x = np.array([1.0, -1.0, 3.0, 0.5, 0.0, 1.5, -2.0, 5.0])
     addresses = np.array([a.ctypes.data for a in (y, x, info)])
-    jit.compile_lanes(memory_over_lanes, i8(I1), 8)(addresses)
+    jit.compile_kernel(memory_over_lanes, i8(I1), lanes=8)(addresses)
     inside, small = (x > 0.0) & (x < 2.0), x < 2.0
     right = np.full((5, 8), 0.5)
     right[0, inside] = x[inside]
@@ -313,7 +313,7 @@ def wide_to_shared_memory(addresses):
 )  # fmt: skip
 def test_what_cannot_be_done_is_refused_with_its_place(function, told):
     with pytest.raises(Unsupported, match=rf"{told}.*\(\w+, line \d+\)"):
-        jit.compile_lanes(function, i8(I1), 8)
+        jit.compile_kernel(function, i8(I1), lanes=8)
 
 
 def test_recursion_where_both_are_computed_is_refused():

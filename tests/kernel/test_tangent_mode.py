@@ -31,7 +31,7 @@ def derivatives(function, a, b, directions=3):
     """Value, and derivatives along directions with seeds (1, 0), (0, 1) and (1, -2)."""
     numbers, slopes = np.array([a, b, 0.0]), np.zeros((3, padded(directions)))
     slopes[0, :3], slopes[1, :3] = (1.0, 0.0, 1.0), (0.0, 1.0, -2.0)
-    kernel = jit.compile_tangents(jit.bind(at_two_numbers, differentiated=function), ENTRY, directions)
+    kernel = jit.compile_kernel(jit.bind(at_two_numbers, differentiated=function), ENTRY, directions=directions)
     kernel(np.array([0, 0, numbers.ctypes.data, slopes.ctypes.data], dtype=np.int64))
     return numbers[2], slopes[2, :3]
 
@@ -190,9 +190,8 @@ def test_directions_are_kept_in_vectors(directions):
     assert padded(directions) >= directions and sum(chunks(directions)) == padded(directions)
     numbers, slopes = np.array([2.0, 3.0, 0.0]), np.zeros((3, padded(directions)))
     slopes[0], slopes[1] = np.arange(padded(directions)), 1.0
-    kernel = jit.compile_tangents(
-        jit.bind(at_two_numbers, differentiated=jit.inlined(lambda x, y: x * y)), ENTRY, directions
-    )
+    template = jit.bind(at_two_numbers, differentiated=jit.inlined(lambda x, y: x * y))
+    kernel = jit.compile_kernel(template, ENTRY, directions=directions)
     kernel(np.array([0, 0, numbers.ctypes.data, slopes.ctypes.data], dtype=np.int64))
     assert slopes[2] == pytest.approx(3.0 * np.arange(padded(directions)) + 2.0)
 
@@ -239,7 +238,7 @@ def both():
     for entry in (first, second):
         numbers, slopes = np.array([3.0, 5.0, 0.0]), np.zeros((3, padded(2)))
         slopes[0, 0] = slopes[1, 1] = 1.0
-        kernel = jit.compile_tangents(entry, i8(I1), 2)
+        kernel = jit.compile_kernel(entry, i8(I1), directions=2)
         kernel(np.array([0, 0, numbers.ctypes.data, slopes.ctypes.data], dtype=np.int64))
         yield [numbers[2], *slopes[2, :2]]
 

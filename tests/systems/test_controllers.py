@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 import polhode as ph
 from each import each
 from polhode.errors import InvalidInput, SlowFunctionWarning, UserFunctionError
-from polhode.kernel import jit
+from polhode.kernel import direct
 from vectors import cross
 
 MOMENTS = np.array([1.0, 2.0, 3.0])
@@ -310,8 +310,9 @@ def test_plain_python_runs_once_a_sample(monkeypatch):
     with pytest.warns(SlowFunctionWarning, match="command 'opaque'") as told:
         ds = ph.integrate(system, "s6_10", step=0.05, steps=20, **START)
         assert_allclose(calls, 0.1 * np.arange(11), rtol=0, atol=1e-12)  # and nowhere else, up to the last row
-        monkeypatch.setattr(jit, "compile_uncached", None)  # what a log has grown to makes it no other function
-        ph.integrate(system, "s6_10", step=0.05, steps=220, **START)
+        with monkeypatch.context() as until:
+            until.setattr(direct, "compiled", None)  # what a log has grown to makes it no other function
+            ph.integrate(system, "s6_10", step=0.05, steps=220, **START)
     assert len(told) == 1
     assert len(calls) == 11 + 111
     assert_allclose(

@@ -122,11 +122,11 @@ class ThreadsEngine:
         self.nothing = np.zeros(0)
         self.adaptive = run.adaptive
         if self.adaptive:
-            self.loop = jit.address_of(own.adaptive_loop, MARCH_ADAPTIVE)
+            self.loop = jit.addresses_of(own.adaptive_loop, MARCH_ADAPTIVE)
             self.members_loop = many.adapt_members.kernel()
             self.begin = own.controller_state.copy()
         else:
-            self.loop, self.members_loop = jit.address_of(own.loop, MARCH), many.march_members.kernel()
+            self.loop, self.members_loop = jit.addresses_of(own.loop, MARCH), many.march_members.kernel()
         self.spare: list[ThreadArrays] = []
         self.free = threading.Lock()
 

@@ -148,7 +148,7 @@ def engine_for(
         return reason
     kernel = template(system, prepared, guard)
     try:
-        loop = jit.compile_lanes(kernel, D.MARCH_LANES, width)  # type: ignore[no-untyped-call]
+        loop = jit.compile_kernel(kernel, D.MARCH_LANES, lanes=width)  # type: ignore[no-untyped-call]
     except Unsupported as problem:
         return f"method {method.label!r} with {system.name!r} is not done over lanes, because of {problem}"
     fill = filled(system, prepared, loop, width, method.method.range if guard else math.inf)
@@ -265,10 +265,10 @@ def taylor_engine_for(run: Run, again: Callable[[], Engine]) -> LaneEngine | str
     try:
         if not run.adaptive:
             prepared = by_series(own.prepared, made)
-            loop = jit.compile_lanes(template(system, prepared, True, made.series), D.MARCH_LANES, width)  # type: ignore[no-untyped-call]
+            loop = jit.compile_kernel(template(system, prepared, True, made.series), D.MARCH_LANES, lanes=width)  # type: ignore[no-untyped-call]
             return LaneEngine(width, filled(system, prepared, loop, width), fixed, again)
         kernel = taylor_template(system, made, ((L.COMPENSATION_AT, float(own.step_info[L.COMPENSATION_AT])),))
-        loop = jit.compile_lanes(kernel, MARCH_TAYLOR, width)  # type: ignore[no-untyped-call]
+        loop = jit.compile_kernel(kernel, MARCH_TAYLOR, lanes=width)  # type: ignore[no-untyped-call]
     except Unsupported as problem:
         return f"{label} with {system.name!r} is not done over lanes, because of {problem}"
     return LaneEngine(width, filled_to_the_end(run, made, loop, width), fixed, again, ", each with its own steps")

@@ -16,10 +16,10 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.callconv import RETCODE_USEREXC
+from numba.core.callconv import RETCODE_EXC, RETCODE_USEREXC
 
 from polhode.kernel import simd
-from polhode.kernel.later import Intrinsic
+from polhode.kernel.later import Intrinsic, call_python, data_behind
 from polhode.kernel.numba_lanes import BY_HAND
 from polhode.kernel.source import Unsupported
 from polhode.kernel.text import EXTERNS, I32, INTRINSICS, TO_INTEGER, Constant, F, I
@@ -45,6 +45,7 @@ from polhode.kernel.values import (
 )
 
 CODE = I32
+DATA = types.CPointer(INT)
 NO_ERROR = (0, -2)
 """Codes of numba's calling convention for success (with a value, with None)."""
 SETTLED = {
@@ -295,6 +296,8 @@ class Calls(Arithmetic):
             return Tup(_ordered(it._fields, getattr(it, "_field_defaults", {}), arguments, named), it)
         if named:
             raise Unsupported("arguments by name")
+        if it is data_behind or it is call_python:
+            return self.data() if it is data_behind else self.python(*arguments)
         if isinstance(it, Intrinsic):
             return self.written_by_hand(it, arguments)
         if it in simd.IN_KERNELS:
@@ -474,29 +477,37 @@ class Calls(Arithmetic):
         with builder.goto_block(self.entry):
             slot = builder.alloca(kind.args[0].pointee)
         packed = convention._get_arg_packer(signature.args).as_arguments(builder, values)
-        fast, slow, end = (builder.append_basic_block() for _ in range(3))
-        builder.cbranch(cgutils.is_not_null(builder, struct.jit_addr), fast, slow).set_weights([99, 1])
-        builder.position_at_end(fast)
         function = builder.bitcast(struct.jit_addr, kind.as_pointer())
-        code = builder.call(function, [slot, failure, *packed])
-        after_fast = builder.block
-        builder.branch(end)
-        builder.position_at_end(slow)
-        result = context.get_value_type(signature.return_type)
-        plain = ir.FunctionType(result, [v.type for v in values])
-        found = builder.call(builder.bitcast(struct.c_addr, plain.as_pointer()), values)
-        builder.store(context.get_return_value(builder, signature.return_type, found), slot)
-        after_slow = builder.block
-        builder.branch(end)
-        builder.position_at_end(end)
-        phi = builder.phi(CODE)
-        phi.add_incoming(code, after_fast)
-        phi.add_incoming(Constant(CODE, 0), after_slow)
-        self.stop_after(phi)
+        self.stop_after(builder.call(function, [slot, failure, *packed]))
         if signature.return_type == types.none:
             return NOTHING
         raw = builder.load(slot)
         return self.from_numba(context.get_returned_value(builder, signature.return_type, raw), signature.return_type)
+
+    def data(self) -> Value:
+        """The data behind the role, which stand where its failures go (``direct.write_places``)."""
+        if not (self.unit.stops and self.unit.roles):
+            raise Unsupported("Python called from a loop")
+        self.unit.closed = True
+        slot = self.builder.bitcast(self.where_failures_go(), self.context.get_value_type(DATA).as_pointer())
+        return Scalar(DATA, self.builder.load(slot))
+
+    def python(self, address: Value, numbers: Any, handed: Any, count: Any) -> Value:
+        """Call a Python object (``call_python``); its exceptions are those of the role."""
+        builder, api = self.builder, self.context.get_python_api(self.builder)
+        with builder.goto_block(self.entry):
+            found = builder.alloca(F, Constant(I, count.it))
+        given = [self.cast(number, FLOAT) for number in numbers.parts] + [builder.ptrtoint(handed.data, I)]
+        form = self.context.insert_const_string(builder.module, "d" * len(numbers.parts) + "LL")
+        call = ir.FunctionType(api.pyobj, [api.pyobj, api.cstring], var_arg=True)
+        call = cgutils.get_or_insert_function(builder.module, call, "PyObject_CallFunction")
+        state, one = api.gil_ensure(), builder.inttoptr(self.cast(address, INT), api.pyobj)
+        result = builder.call(call, [one, form, *given, builder.ptrtoint(found, I)])
+        api.decref(result)
+        api.gil_release(state)
+        failed = cgutils.is_null(builder, result)
+        builder.position_at_end(self.stop_where(failed, Constant(CODE, RETCODE_EXC)))
+        return View(FLOAT, found, [Constant(I, count.it)])
 
     def written_by_hand(self, it: Intrinsic, arguments: list[Value]) -> Value:
         """Call an intrinsic."""

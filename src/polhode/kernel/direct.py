@@ -33,10 +33,10 @@ from numba.experimental import function_type as function_type  # what numba know
 
 from polhode.kernel.cache import OBJECT, object_made
 from polhode.kernel.calls import NO_ERROR, Options, Written
-from polhode.kernel.later import teach
+from polhode.kernel.later import PLACES, teach
 from polhode.kernel.reach import contents, digest_of
 from polhode.kernel.source import Refused, Unsupported
-from polhode.kernel.text import Block, Builder, Constant
+from polhode.kernel.text import I32, Block, Builder, Constant
 from polhode.kernel.translate import Unit
 from polhode.kernel.values import FLOAT, INT, Scalar, Tup, Value, leaves_of, shape_of
 
@@ -131,25 +131,23 @@ class Compiler:
     leaves = True
     """Whether what ``translate`` does not know is left to numba: Python called from a loop, functions of users."""
 
-    def __init__(self, dispatcher: CPUDispatcher, lanes: int = 0, directions: int = 0, thorough: bool = False) -> None:
+    def __init__(self, dispatcher: CPUDispatcher, **how: int) -> None:
         teach()
-        self.dispatcher, self.numba = dispatcher, dispatcher._compiler
-        self.lanes, self.directions, self.thorough = lanes, directions, thorough
-        self.reason = ""
+        self.dispatcher, self.numba, self.how, self.reason = dispatcher, dispatcher._compiler, how, ""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.numba, name)
 
     def compile(self, args: Sequence[types.Type], return_type: types.Type | None) -> CompileResult:
         """The compiled function; ``reason`` says why it was left to numba, if it was."""
-        if self.lanes or self.directions:
-            return compiled(self.dispatcher, args, return_type, self.lanes, self.directions)
+        if {"lanes", "directions"} & self.how.keys():
+            return compiled(self.dispatcher, args, return_type, **self.how)
         try:
             try:
-                return compiled(self.dispatcher, args, return_type, thorough=self.thorough)
+                return compiled(self.dispatcher, args, return_type, **self.how)
             except NotImplementedError:  # an intrinsic that needs more of numba
                 self.dispatcher.targetctx.refresh()
-                return compiled(self.dispatcher, args, return_type, thorough=self.thorough)
+                return compiled(self.dispatcher, args, return_type, **self.how)
         except Unsupported as problem:
             self.reason = str(problem)
             if isinstance(problem, Refused) or not self.leaves:
@@ -209,6 +207,8 @@ def compiled(
         unit = Unit(context, dispatcher.typingctx, module)
     with context.push_code_library(library):
         entry = write_entry(unit, function, Options(options), descriptor)
+    if unit.closed:
+        write_places(module, entry)
     if not library.thorough:
         unit.copy_into_callers()
     context.declare_env_global(module, context.get_env_name(descriptor))
@@ -260,6 +260,21 @@ def object_of(unit: Any, it: CPUDispatcher, given: list[Value]) -> Written:
     function = ir.Function(unit.module, ir.FunctionType(ir.LiteralStructType(kinds), taken), name)
     found = unit.functions[it, shapes] = Written(function, result, False)
     return found
+
+
+def write_places(module: ir.Module, entry: ir.Function) -> None:
+    """Behind an entry PLACES more, each of which calls it with data of its own, from a table, where failures go."""
+    kind = entry.ftype
+    places = ir.GlobalVariable(module, ir.ArrayType(kind.args[1].pointee, PLACES), f"{entry.name}.data")
+    places.initializer = ir.Constant(places.value_type, None)
+    for k in range(PLACES):
+        one = ir.Function(module, kind, f"{entry.name}.{k}")
+        builder = Builder(one.append_basic_block("entry"))
+        slot = builder.alloca(kind.args[1].pointee)
+        builder.store(builder.load(builder.gep(places, [Constant(I32, 0), Constant(I32, k)])), slot)
+        code = builder.call(entry, [one.args[0], slot, *one.args[2:]])
+        builder.store(builder.load(slot), one.args[1])
+        builder.ret(code)
 
 
 OUTLINES = (FLOAT, INT)

@@ -17,11 +17,13 @@ import ctypes
 import functools
 import hashlib
 import inspect
+import itertools
 import re
 import threading
 import warnings
+import weakref
 from pathlib import Path
-from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -32,40 +34,20 @@ from polhode.kernel.interrupts import held
 from polhode.kernel.later import (
     DISABLED,
     OPTIONS,
+    PLACES,
     apart as apart,
     by_hand,
+    call_python as call_python,
+    data_behind as data_behind,
     helper as helper,
     inlined as inlined,
     intrinsic,
 )
-from polhode.kernel.reach import attributes_of, contents
+from polhode.kernel.reach import PLAIN, attributes_of, contents
 from polhode.kernel.simd import IN_KERNELS
 from polhode.lazy import cgutils, ir, numba, types
 
 _lock = threading.RLock()
-
-
-def python_bridge(function, numbers):
-    """A helper through which a compiled loop calls plain Python (about 1.3 us a call).
-
-    ``function`` must return a float for ``numbers`` = 1, else a tuple of so many floats; its exceptions end the loop.
-    """
-    if DISABLED:
-        return function
-
-    kind, given = types.float64, function
-    if numbers in (3, 6):
-        kind = types.UniTuple(types.float64, numbers)
-    elif numbers != 1:
-        kind, given = types.float64[::1], lambda *arguments: np.array(function(*arguments))
-
-    @numba.njit
-    def bridge(*arguments):
-        with numba.objmode(result=kind):
-            result = given(*arguments)
-        return result
-
-    return bridge
 
 
 def disabled() -> bool:
@@ -90,7 +72,7 @@ def _address(context, builder, kind, array, k):
 
 
 def function_at(signature):
-    """The intrinsic that turns the first two numbers from ``addresses_of`` into a function of this signature."""
+    """The intrinsic that turns the second number from ``addresses_of`` into a function of this signature."""
 
     @intrinsic(lambda addresses: addresses[0])
     def restored(typing, addresses):
@@ -98,10 +80,9 @@ def function_at(signature):
 
         def build(context, builder, signature, arguments):
             function = cgutils.create_struct_proxy(kind)(context, builder)
-            for k, member in enumerate(("c_addr", "jit_addr")):
-                number = ir.Constant(ir.IntType(64), k)
-                address = _address(context, builder, signature.args[0], arguments[0], number)
-                setattr(function, member, builder.inttoptr(address, cgutils.voidptr_t))
+            one = ir.Constant(ir.IntType(64), 1)
+            address = _address(context, builder, signature.args[0], arguments[0], one)
+            function.jit_addr = builder.inttoptr(address, cgutils.voidptr_t)
             return function._getvalue()
 
         return kind(addresses), build
@@ -129,17 +110,13 @@ numbers_at, integers_at = _pointer_at("float64"), _pointer_at("int64")
 """numbers_at(addresses, k): pointer to the float array whose address is number k of ``addresses``; to integers."""
 
 
-def _leading(array, length):
-    return array[:length]
-
-
 @inlined
 def _viewed(pointer, length):
     return numba.carray(pointer, (length,))
 
 
 _viewed.in_kernels = "view"  # for ``translate``
-view = _leading if DISABLED else _viewed
+view = (lambda array, length: array[:length]) if DISABLED else _viewed
 """view(pointer, length) -> array on the same memory, for functions that need arrays."""
 
 
@@ -159,7 +136,7 @@ lowest_bit = by_hand(
 def addresses_of(function: object, signature: str, *arrays: np.ndarray) -> Any:
     """Addresses of a compiled function and of arrays, which are faster to pass to a kernel than the objects.
 
-    Unpacking a function costs 30 us a call of a kernel, an array 0.1 us. Returns an integer array: two addresses of
+    Unpacking a function costs 30 us a call of a kernel, an array 0.1 us. Returns an integer array: 0 and the address of
     the function, then those of the arrays, so that the first array is number 2. Function and arrays must outlive it.
     Where compilation is disabled, a tuple of the objects themselves with the same numbers."""
     for k, array in enumerate(arrays, 2):
@@ -183,23 +160,13 @@ FLOAT, INTEGER = np.dtype(np.float64), np.dtype(np.int64)
 
 
 def _addresses(function: Any, signature: str) -> tuple[int, int]:
-    """The two addresses of a compiled function, which numba takes 20 us to look up; kept with the function."""
+    """What numba calls a compiled function by, which it takes 20 us to look up; kept with the function."""
     kept = getattr(function, "_addresses", None)
     if kept is None or kept[0] is not signature:
-        of, kind = numba.experimental.function_type, typed(signature)
-        kept = (signature, (of._get_wrapper_address(function, kind), of._get_jit_address(function, kind)))
+        kept = signature, (0, numba.experimental.function_type._get_jit_address(function, typed(signature)))
         with contextlib.suppress(AttributeError):  # of another kind, without room for it
             function._addresses = kept
     return kept[1]
-
-
-def address_of(function: object, signature: str) -> Any:
-    """The address of a compiled kernel in the form of ``addresses_of``, for kernels that call it; these take arrays,
-    too, which functions in C do not."""
-    if DISABLED:
-        return (function, None)
-    address = numba.experimental.function_type._get_jit_address(function, typed(signature))
-    return np.array([0, address], dtype=np.int64)
 
 
 def typed(signature: Any) -> Any:
@@ -243,8 +210,8 @@ def bind(template, /, **values):
         function = python_of(value)
         if isinstance(function, FunctionType):
             check_filled(function.__qualname__, global_names(function.__code__), function.__globals__)
-    own = [name for name, value in values.items() if isinstance(value, FunctionType) and value not in IN_KERNELS]
-    bound = values | {name: helper(values[name]) for name in own}
+    bound = {name: helper(value) if isinstance(value, FunctionType) and value not in IN_KERNELS else value
+             for name, value in values.items()}  # fmt: skip
     namespace = {**source.__globals__, **bound}
     check_filled(called, names, namespace)
     for name in sorted(names):
@@ -253,7 +220,6 @@ def bind(template, /, **values):
     copy = in_python(template, bound)
     copy.__qualname__ = label
     copy.__module__ = source.__module__
-    copy.__doc__ = source.__doc__
     return copy
 
 
@@ -330,7 +296,6 @@ KEPT_KERNELS = 1024
 """Most compiled kernels, and most compiled functions of users, that a process keeps; numba never frees machine code."""
 LIBRARIES = ("numpy", "math", "cmath", "numba", "builtins")
 """Modules whose attributes are taken to be constant."""
-PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic)
 CLEAR = (FunctionType, ModuleType, list, tuple, dict, set, frozenset)
 """What enters a digest with all that it holds, so that no change goes unseen."""
 
@@ -427,8 +392,8 @@ def _of_code(code: CodeType) -> bytes:
 @functools.lru_cache(KEPT_KERNELS)
 def _digest_alone(code: CodeType, label: str, read: frozenset[tuple[str, ModuleType]]) -> bytes:
     """The digest of code that reads these libraries by these names, and nothing else but its arguments."""
-    named = repr((label, sorted((name, module.__name__, id(module)) for name, module in read)))
-    return hashlib.sha256(_of_code(code) + named.encode()).digest()
+    named = label, sorted((name, module.__name__, id(module)) for name, module in read)
+    return hashlib.sha256(_of_code(code) + repr(named).encode()).digest()
 
 
 def libraries_read(function) -> frozenset[tuple[str, ModuleType]] | None:
@@ -478,14 +443,15 @@ def _feed_object(total, value, seen, names) -> None:
         _feed(total, found, seen, True, names)
 
 
-def compile_kernel(function, signature, thorough=False):
-    """Compile ``function`` for one explicit signature, or load it from the disk cache; ``thorough``: by all of LLVM's
-    optimisations, which take twice the time.
+def compile_kernel(function, signature, **how):
+    """Compile ``function`` for one explicit signature, or load it from the disk cache; ``thorough=True``: by all of
+    LLVM's optimisations, which take twice the time; over so many ``lanes`` (``lane_mode``); with derivatives along so
+    many ``directions`` (``tangent_mode``).
 
     Functions equal as ``Made`` share one kernel. It releases the GIL while it runs. Returns the Python function itself
     when compilation is disabled.
     """
-    return python_of(function) if disabled() else _compiled_kernel(Made(function), signature, thorough=thorough)
+    return python_of(function) if disabled() else _compiled_kernel(Made(function), signature, **how)
 
 
 def loop(signature):
@@ -500,30 +466,18 @@ def loop(signature):
     return made
 
 
-def compile_lanes(function, signature, width):
-    """Compile ``function`` over so many lanes (``lane_mode``), or load it from the disk cache."""
-    return _compiled_kernel(Made(function), signature, width)
-
-
-def compile_tangents(function, signature, directions):
-    """Compile ``function`` with derivatives along so many directions (``tangent_mode``), or load it from the cache."""
-    return _compiled_kernel(Made(function), signature, 0, directions)
-
-
 @functools.lru_cache(KEPT_KERNELS)
-def _compiled_kernel(made: Made, signature, lanes=0, directions=0, thorough=False):
+def _compiled_kernel(made: Made, signature, copy=0, **how):
     with _lock:
         with held(always=True):
             from polhode.kernel import direct
 
             plain, signature = python_of(made.function), typed(signature)
             kernel = numba.njit(nogil=True, **OPTIONS)(plain)
-            kernel._compiler = direct.Compiler(kernel, lanes, directions, thorough)
+            kernel._compiler = direct.Compiler(kernel, **how)
             compile_lock = contextlib.nullcontext()
             if Path(plain.__code__.co_filename).is_file():
-                options = {"compiler": direct.digest()} | ({"lanes": lanes} if lanes else {})
-                options |= {"directions": directions} if directions else {}
-                options |= {"thorough": True} if thorough else {}
+                options = {"compiler": direct.digest()} | how | ({"copy": copy} if copy else {})
                 kernel._cache = KernelCache(plain, kernel.targetoptions | options)
                 compile_lock = kernel._cache.alone(signature, kernel.targetctx)
         with compile_lock, held(always=True), numba.core.typeinfer.register_dispatcher(kernel):
@@ -536,13 +490,11 @@ def _compiled_kernel(made: Made, signature, lanes=0, directions=0, thorough=Fals
 def watched(on_compile):
     """Call ``on_compile`` once, when numba starts to compile in the block or waits for a process that compiles."""
 
-    class Listener(numba.core.event.Listener):
-        called = False
+    once = functools.cache(on_compile)
 
+    class Listener(numba.core.event.Listener):
         def on_start(self, _):
-            if not self.called:
-                self.called = True
-                on_compile()
+            once()
 
         def on_end(self, _):
             pass
@@ -550,6 +502,32 @@ def watched(on_compile):
     listener, install = Listener(), numba.core.event.install_listener
     with install("numba:compile", listener), install(WAITING, listener):
         yield
+
+
+_places: dict[int, list[int]] = {}
+"""Which places are free in tables (``direct.write_places``), by their addresses."""
+
+
+def closed(function, signature, behind):
+    """A role with these behind it (``data_behind``), of roles two addresses, of Python objects one; it is called by its
+    address, and bound into nothing. ``function`` is compiled, and cached, once for all of them."""
+    kinds = typed(signature).args
+    for copy in itertools.count():
+        result = (kernel := _compiled_kernel(Made(function), signature, copy=copy)).overloads[kinds]
+        name = result.fndesc.llvm_func_name
+        places = result.library.codegen._engine.get_global_value_address(f"{name}.data")
+        if free := _places.setdefault(places, list(range(PLACES))):
+            break
+    k = free.pop()
+    words = [_addresses(one, signature) if hasattr(one, "overloads") else (id(one),) for one in behind]
+    data = np.array(sum(words, ()), dtype=np.int64)
+    ctypes.c_int64.from_address(places + 8 * k).value = data.ctypes.data
+    entry = SimpleNamespace(llvm_func_name=f"{name}.{k}", llvm_cfunc_wrapper_name=result.fndesc.llvm_cfunc_wrapper_name)
+    made = numba.njit(lambda *behind: behind.alone)  # which nothing compiles
+    made.overloads[kinds] = result._replace(fndesc=entry, entry_point=None)
+    made.behind = kernel, behind, data
+    weakref.finalize(made, free.append, k)
+    return made
 
 
 def compile_uncached(function, signature):

@@ -17,6 +17,8 @@ DISABLED = bool(sys.modules["numba"].config.DISABLE_JIT if "numba" in sys.module
 """Whether compilation is disabled (NUMBA_DISABLE_JIT)."""
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}}
 """FMA contraction only: full fastmath would break compensated sums and polynomial reductions."""
+PLACES = 32
+"""How many roles with data behind them one compiled function can be at a time."""
 _overloads: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 
@@ -115,3 +117,12 @@ def inlined(function):
 def apart(function):
     """A helper that LLVM never inlines: a rare path within code that runs often, whose registers it would take."""
     return helper(function, inline="never")
+
+
+def data_behind():
+    """A pointer to the data, integers, behind the role at hand (``jit.closed``)."""
+
+
+def call_python(address, numbers, handed, count):
+    """So many numbers that a Python object writes, which is called with ``numbers``, and where an array stands and the
+    result is to stand."""

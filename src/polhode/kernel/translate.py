@@ -56,6 +56,8 @@ class Unit:
     """Whether a function can end a call by a failure of its own."""
     roles = True
     """Whether a function can call another by its address."""
+    closed = False
+    """Whether a function reads data behind the role."""
 
     def __init__(self, context: Any, typing: Any, module: Any, writers: Any = None) -> None:
         self.context, self.typing, self.module, self.writers = context, typing, module, writers or Writer

@@ -31,7 +31,7 @@ AT_ONCE = 12
 class SeriesOfLanes:
     """The functions and the sizes of what they write."""
 
-    series: Callable[..., Any]  # series, increments: plain Python, for ``jit.compile_lanes``
+    series: Callable[..., Any]  # series, increments: plain Python, for lanes
     increments: Callable[..., Any]
     states: int  # as of ``SeriesRole``
     width: int  # length of a row of coefficients

@@ -20,7 +20,7 @@ from polhode.kernel.signatures import EVENT, LOADS, SERVE
 from polhode.kernel.work_sharing import CONTROL, STOP
 from polhode.methods import CompiledMethod, MethodSpec, tableau, tableau_names
 from polhode.systems import SYSTEMS, System
-from polhode.systems.loads_roles import compiled_between
+from polhode.systems.loads_roles import compiled_with, loads_between
 from polhode.systems.registry import provided_by
 
 
@@ -254,7 +254,7 @@ class Integrator:
 
     def _between(self, loads: Callable[..., Any]) -> Callable[..., Any]:
         """Loads that see no time beyond the breaks."""
-        return compiled_between(loads, self.parameters.size - 2) if self.breaks else loads
+        return compiled_with(loads_between, loads=loads, at=self.parameters.size - 2) if self.breaks else loads
 
     @cached_property
     def loads_of_system(self) -> Callable[..., Any]:

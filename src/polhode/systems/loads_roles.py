@@ -125,7 +125,7 @@ def roles_of_both(
 
 
 loads = jit.hole("loads(part, t, N, y, bodies, parameters, out)", "The loads.")
-at = jit.hole("at", "Index of the interval in the parameters.")
+at = jit.hole("at", "Index of the interval in the parameters; of the loads behind a role.")
 
 
 def loads_between(part, t, N, y, bodies, parameters, out):
@@ -145,10 +145,21 @@ def kernel_of(
     return jit.compile_kernel(role, LOADS if loads else POTENTIAL, thorough=passes)
 
 
-@lru_cache(maxsize=8)
-def compiled_between(role: Role, number: int) -> Callable[..., Any]:
-    """A compiled LOADS role that clips the time (see ``loads_between``)."""
-    return jit.compile_uncached(jit.bind(loads_between, loads=role, at=number), LOADS)[0]
+loads_at = jit.function_at(LOADS)
+
+
+def loads_behind(part, t, N, y, bodies, parameters, out):
+    """Loads that stand behind the role at hand."""
+    loads_at(jit.view(jit.data_behind(), at + 2)[at:])(part, t, N, y, bodies, parameters, out)
+
+
+def compiled_with(template: Role, **values: Any) -> Role:
+    """A compiled LOADS role of a template; roles that have data behind them are called by their addresses."""
+    behind = {name: one for name, one in values.items() if hasattr(one, "behind")}
+    if not behind:
+        return jit.compile_kernel(jit.bind(template, **values), LOADS)
+    stand_ins = {name: jit.bind(loads_behind, at=2 * k) for k, name in enumerate(behind)}
+    return jit.closed(jit.bind(template, **values | stand_ins), LOADS, [*behind.values()])
 
 
 # ------------------------------------------------------------------ written from programs

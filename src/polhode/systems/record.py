@@ -28,6 +28,7 @@ from polhode.surroundings.planets import Ground
 from polhode.systems.event_record import Watch
 from polhode.systems.loads_roles import (
     Derived,
+    compiled_with,
     from_potential,
     is_derived,
     kernel_of,
@@ -38,7 +39,7 @@ from polhode.systems.loads_roles import (
     role_of,
 )
 from polhode.systems.registry import builder, built, handed_in
-from polhode.systems.sampling import Sampled, bridged_with_commands, compiled_with_commands
+from polhode.systems.sampling import Sampled, with_commands
 from polhode.systems.shown import system_html, system_text
 from polhode.systems.user.chosen import Called
 
@@ -574,14 +575,14 @@ class System:
             return role
         roles, key = self.__dict__["_compiled"], ("commutator", id(role))
         if key not in roles:
-            both = jit.bind(parted_loads, plain_loads=role, commutator_loads=self._from_program("commutator"),
-                            thin=bool(self.without_thickness.any()))  # fmt: skip
-            roles[key] = jit.compile_kernel(both, LOADS), role  # kept, so that no other gets its id
+            both = compiled_with(parted_loads, plain_loads=role, commutator_loads=self._from_program("commutator"),
+                                 thin=bool(self.without_thickness.any()))  # fmt: skip
+            roles[key] = both, role  # kept, so that no other gets its id
         return roles[key][0]
 
     def with_commands(self, role: Callable[..., Any], t: float, y: Array) -> Callable[..., Any]:
         """A compiled role of loads, or what a method calls in its place, that answers for the controllers, too."""
-        return compiled_with_commands(role, self, t, y) if self.sampled else role
+        return with_commands(role, self.sampled, lambda one, role: one.compiled(role, LOADS, t, y, self))
 
     def compiled_slopes(self, t: float, y: Array) -> Callable[..., Any] | None:
         """The LOADS role that also answers the part SLOPES (``programs.slopes``), or None."""
@@ -591,8 +592,7 @@ class System:
             kept["role"] = slopes_role(dynamics, np.isfinite(self.mass), np.isfinite(self.moments))
         if kept["role"] is None:
             return None
-        both = jit.bind(parted_loads, plain_loads=self.compiled_loads(t, y), slopes=kept["role"])
-        return jit.compile_kernel(both, LOADS)
+        return compiled_with(parted_loads, plain_loads=self.compiled_loads(t, y), slopes=kept["role"])
 
     @property
     def series_role(self) -> Callable[..., Any]:
@@ -624,7 +624,7 @@ class System:
     def bridged_loads(self) -> Callable[..., Any] | None:
         """The LOADS role with the user's function run as plain Python; None without a user function."""
         bridge = self.called.bridge(LOADS) if self.called and self.called.among(LOADS) else None
-        return bridged_with_commands(bridge, self.sampled) if bridge and self.sampled else bridge
+        return bridge and with_commands(bridge, self.sampled, lambda one, _: one.bridge(LOADS))
 
     def bridged_potential(self) -> Callable[..., Any] | None:
         """The POTENTIAL role with the user's function run as plain Python; None without a user function."""

@@ -19,6 +19,7 @@ from polhode.errors import UserFunctionError
 from polhode.kernel import jit, layout as L
 from polhode.kernel.sampling import SLACK
 from polhode.kernel.signatures import LOADS
+from polhode.systems.loads_roles import compiled_with
 from polhode.systems.user.chosen import Called
 from polhode.systems.user.function import one_call
 
@@ -96,14 +97,15 @@ def cut_by(sampled: Sequence[Sampled], t0: float, h: float | None, final: float)
 
 @lru_cache(jit.KEPT_KERNELS)
 def _compiled(loads: Callable[..., Any], commands: tuple[Any, ...], cached: bool) -> Callable[..., Any]:
-    role = _answering(loads, commands)
-    return jit.compile_kernel(role, LOADS) if cached else jit.compile_uncached(role, LOADS)[0]
+    apart = jit.disabled() or any(hasattr(one, "behind") for one in (loads, *commands))
+    role = _answering(loads, commands, compiled_with if apart else jit.bind)
+    return role if apart else jit.compile_kernel(role, LOADS) if cached else jit.compile_uncached(role, LOADS)[0]
 
 
-def _answering(loads: Callable[..., Any], commands: Iterable[Callable[..., Any]]) -> Callable[..., Any]:
+def _answering(loads: Any, commands: Iterable[Any], bound: Callable[..., Any] = jit.bind) -> Callable[..., Any]:
     """Loads that answer the parts SAMPLE + k by these roles; a template."""
     for k, one in enumerate(commands):
-        loads = jit.bind(loads_or_command, plain_loads=loads, command=one, number=L.SAMPLE + k)
+        loads = bound(loads_or_command, plain_loads=loads, command=one, number=L.SAMPLE + k)
     return loads
 
 
@@ -112,19 +114,14 @@ def _commands(sampled: Sequence[Sampled]) -> list[CommandProgram]:
     return [one.command for one in sampled if one.command is not None]
 
 
-def compiled_with_commands(loads: Callable[..., Any], system: System, t: float, y: Array) -> Callable[..., Any]:
-    """Compiled loads that answer for controllers, whose functions are tried out at this time and state."""
-    commands = _commands(system.sampled)
-    if not commands:
-        return loads
-    made = [one.called and one.called.compiled(one.role, LOADS, t, y, system) for one in commands]
-    return _compiled(loads, tuple(role or one.role for one, role in zip(commands, made, strict=True)), not any(made))
-
-
-def bridged_with_commands(loads: Callable[..., Any], sampled: Sequence[Sampled]) -> Callable[..., Any]:
-    """The same with functions that run as plain Python."""
-    roles = tuple(one.called.bridge(LOADS) if one.called else one.role for one in _commands(sampled))
-    return _compiled(loads, roles, False)
+def with_commands(
+    loads: Callable[..., Any], sampled: Sequence[Sampled], made: Callable[[Called, Any], Any]
+) -> Callable[..., Any]:
+    """Compiled loads that answer for controllers, too; ``made`` compiles the role of one that calls a function."""
+    commands = _commands(sampled)
+    roles = [made(one.called, one.role) if one.called else None for one in commands]
+    together = tuple(role or one.role for one, role in zip(commands, roles, strict=True))
+    return _compiled(loads, together, not any(roles)) if commands else loads
 
 
 def untraced(sampled: Sequence[Sampled]) -> str:

@@ -231,7 +231,7 @@ def _compiled(
         **converting,
     )
     try:
-        return prepared, jit.compile_tangents(template, D.MARCH_TANGENTS, padded(directions))  # type: ignore[no-untyped-call]
+        return prepared, jit.compile_kernel(template, D.MARCH_TANGENTS, directions=padded(directions))  # type: ignore[no-untyped-call]
     except Unsupported as problem:
         raise InvalidInput(
             f"method {method.label!r} with {system.name!r} has no derivatives here, because of {problem}"

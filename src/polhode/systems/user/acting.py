@@ -55,13 +55,9 @@ def acting(function: Callable[..., Any], form: Form, moving: bool = True) -> Cal
             raise UserFunctionError("it returns another count of things")
         return dict(zip(keys, items, strict=True))
 
-    act.__signature__ = _signature(tuple(states))  # type: ignore[attr-defined]
+    order = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("body", "t", HANDED, *states)]
+    act.__signature__ = Signature(order)  # type: ignore[attr-defined]
     return act
-
-
-@lru_cache(jit.KEPT_KERNELS)
-def _signature(states: tuple[str, ...]) -> Signature:
-    return Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("body", "t", HANDED, *states)])
 
 
 @lru_cache(jit.KEPT_KERNELS)
@@ -146,6 +142,7 @@ from {__name__} import DIFFERENCE, STENCIL, of_quaternion, shift_of, turned_by
 user = jit.hole("user(...) -> numbers", "The user's function.")
 vector = jit.hole("vector(numbers) -> vector", "Numbers as the function takes them, as a tuple or as an array.")
 call = jit.hole("call(...) -> numbers", "The adapter around the user's function.")
+NUMBER = jit.hole("NUMBER", "Which of the functions in plain Python behind the role it is.")
 COUNT = jit.hole("COUNT", "How many numbers the user hands to it.")
 view = jit.hole("view(pointer, length) -> array", "An array on the memory of a pointer.", default=jit.view)
 """
@@ -154,8 +151,9 @@ view = jit.hole("view(pointer, length) -> array", "An array on the memory of a p
 @lru_cache(jit.KEPT_KERNELS)
 def adapters(form: Form) -> Any:
     """The adapters of functions of a form: ``ask(t, a, b, ..., p, s) -> numbers``, of what it takes of a body, its
-    numbers, and all numbers of the states if it takes states; ``kernel(p, at, a, b, ..., s, t)``, which a program
-    calls; ``at_rest``, one that remembers its last result; and ``slopes`` of a potential."""
+    numbers, and all numbers of the states if it takes states; ``python``, the same of a function behind the role,
+    which calls what ``behind`` makes; ``kernel(p, at, a, b, ..., s, t)``, which a program calls; ``at_rest``, one that
+    remembers its last result; and ``slopes`` of a potential."""
     vectors, wanted, states = dict(zip("abcd", form.taken, strict=False)), form.wanted, ["s"] * bool(form.states)
     sizes = [(size, "r" if len(wanted) == 1 else f"r[{k}]") for k, (_, size) in enumerate(wanted)]
     wrong = [f"len(r) != {len(wanted)}"] * (len(wanted) > 1) + [f"len({one}) != {size}" for size, one in sizes if size]
@@ -168,6 +166,17 @@ def adapters(form: Form) -> Any:
     check = f"    if {' or '.join(wrong)}:\n        raise ValueError('not the numbers that are asked for')\n"
     lines.append(f"def ask({', '.join(['t', *vectors, 'p', *states])}):\n    r = user({', '.join(given)})\n"
                  f"{check if wrong else ''}    return {_numbers(entries)}\n")  # fmt: skip
+    sizes_taken = [(a, OFFERED[what]) for a, what in vectors.items()] + [("s", form.count)] * bool(states)
+    flat = ", ".join(["t", *(f"{a}[{n}]" for a, size in sizes_taken for n in range(size))])
+    lines.append(f"def python({', '.join(['t', *vectors, 'p', *states])}):\n"
+                 f"    r = jit.call_python(jit.data_behind()[NUMBER], ({flat},), p, {form.count_wanted})\n"
+                 f"    return {_numbers([f'r[{k}]' for k in range(form.count_wanted)])}\n")  # fmt: skip
+    together = [f"({', '.join(f'{a}{n}' for n in range(size))},)" for a, size in sizes_taken]
+    together.insert(len(vectors), "numbers(p)")
+    lines.append(f"def behind(function, numbers, results):\n"
+                 f"    def called({flat.replace('[', '').replace(']', '')}, p, r):\n"
+                 f"        results(r)[{':' if form.count_wanted > 1 else '0'}] = function(t, {', '.join(together)})\n"
+                 f"    return called\n")  # fmt: skip
     called = f"call({', '.join(['t', *vectors, 'view(p, at + COUNT)[at:]', *states])})"
     inside = ", ".join(["p", "at", *vectors, *states, "t"])
     lines.append(f"def kernel({inside}):\n    return {called}\n")

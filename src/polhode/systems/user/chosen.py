@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from ctypes import c_double
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from polhode import errors
 from polhode.algebra.quaternion import multiply, rotate
-from polhode.arguments import Array, ArrayLike
+from polhode.arguments import Array
 from polhode.errors import InvalidInput, SlowFunctionWarning
 from polhode.kernel import jit, layout as L
 from polhode.kernel.jit import python_of
@@ -28,8 +29,8 @@ from polhode.programs.of_arrays import values
 from polhode.programs.trace import spread
 from polhode.systems.user.acting import STENCIL, adapters, opaque_of
 from polhode.systems.user.compilable import compilable
-from polhode.systems.user.forms import ENERGIES
-from polhode.systems.user.function import INPUTS, Same, UserFunction, one_call
+from polhode.systems.user.forms import ENERGIES, Form
+from polhode.systems.user.function import INPUTS, UserFunction, one_call
 
 if TYPE_CHECKING:
     from polhode.systems.record import System
@@ -40,10 +41,6 @@ TYPICAL_COMPILED_CALL = 2e-8  # seconds; reference for the slowdown in the warni
 
 
 # ------------------------------------------------------------------ roles with functions that are called as they are
-def _leading(array: Array, length: int) -> Array:
-    return array[:length]
-
-
 @jit.inlined
 def _same(numbers):
     return numbers
@@ -51,8 +48,6 @@ def _same(numbers):
 
 VECTORS = {"tuples": _same, "arrays": np.array}
 """How compiled functions take vectors."""
-_kept: dict[Any, tuple[Any, str]] = {}
-"""Roles that were compiled with functions as they are at present, or the reasons why not."""
 
 
 def _holes(role: Role) -> set[str]:
@@ -60,54 +55,48 @@ def _holes(role: Role) -> set[str]:
     return set(jit.global_names(python_of(role).__code__))
 
 
-def _filled(role: Role, users: Sequence[UserFunction], remembers: bool, how: str) -> Role:
-    """The role with functions that are called in plain "Python", as compiled ones with "tuples" or "arrays", or by a
-    "bridge"; they may remember their results."""
+def _filled(role: Role, forms: Sequence[tuple[Form, int]], calls: Sequence[Any], remembers: bool) -> Role:
+    """The role with functions of these forms, handed so many numbers, called by these; they may remember results."""
     inside, kernels = _holes(role), dict[str, Any]()
-    for user in users:
-        own, adapted, calling = opaque_of(user.form), adapters(user.form), user.checked
-        if how in VECTORS:
-            function = compilable(python_of(user.function))
-            calling = jit.bind(adapted.ask, user=function, vector=VECTORS[how])
-        elif how == "bridge":
-            checked = once(calling) if user.form.what == "command" else calling
-            calling = jit.python_bridge(lambda t, *given, checked=checked: checked(t, *given), user.form.count_wanted)
+    for (form, count), call in zip(forms, calls, strict=True):
+        own, adapted = opaque_of(form), adapters(form)
         wanted = {own.name: adapted.at_rest if remembers else adapted.kernel}
         wanted |= {own.slopes.name: adapted.slopes} if own.slopes else {}
-        given = {"call": calling, "COUNT": len(user.parameters)}
-        for name, one in wanted.items():
-            if name in inside and how == "Python":
-                kernels[name] = jit.in_python(one, given | {"view": _leading})
-            elif name in inside:
-                kernels[name] = jit.bind(one, **given)
-    return jit.in_python(role, kernels) if how == "Python" else jit.bind(role, **kernels)
+        kernels |= {name: jit.bind(one, call=call, COUNT=count) for name, one in wanted.items() if name in inside}
+    return jit.bind(role, **kernels)
 
 
-def _compiled(role: Role, signature: Any, users: Sequence[UserFunction], remembers: bool, how: str) -> tuple[Any, str]:
-    """The same, compiled: (role, "") or (None, reason)."""
-    functions = tuple((Same(one.function) if one.logs else one.made, one.form, len(one.parameters)) for one in users)
-    key = (role, signature, functions, remembers, how)
-    if (found := _kept.get(key)) is None:
-        found = _kept[key] = jit.compile_uncached(_filled(role, users, remembers, how), signature)
-        while len(_kept) > jit.KEPT_KERNELS:
-            _kept.pop(next(iter(_kept)), None)
-    return found
+@lru_cache(jit.KEPT_KERNELS)
+def _compiled(role: Role, signature: Any, users: tuple[Any, ...], remembers: bool, how: str) -> tuple[Any, str]:
+    """The role with functions that are compiled as they are at present: (role, "") or (None, reason)."""
+    calls = [jit.bind(adapters(form).ask, user=compilable(one.function), vector=VECTORS[how])
+             for one, form, _ in users]  # fmt: skip
+    return jit.compile_uncached(_filled(role, [one[1:] for one in users], calls, remembers), signature)
+
+
+def behind(role: Role, signature: Any, users: Sequence[UserFunction], remembers: bool) -> Role:
+    """The role with functions that are called in plain Python."""
+    forms, read = [(one.form, len(one.parameters)) for one in users], list[Callable[..., None]]()
+    calls = [once(one.checked) if one.form.what == "command" else one.checked for one in users]
+    if jit.disabled():
+        return _filled(role, forms, calls, remembers)
+    asked = [jit.bind(adapters(form).python, NUMBER=k) for k, (form, _) in enumerate(forms)]
+    for call, (form, count) in zip(calls, forms, strict=True):
+        handed, wanted = (cast(Any, c_double * n) for n in (count, form.count_wanted))
+        numbers = lru_cache(64)(lambda address, handed=handed: np.frombuffer(handed.from_address(address)))
+        read.append(adapters(form).behind(call, numbers, lru_cache(64)(wanted.from_address)))
+    return jit.closed(_filled(role, forms, asked, remembers), signature, read)
 
 
 def once(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that is not called again for what it was called with last: a row asks for what the step that begins
     there has set, or will."""
-    last: list[tuple[Any, Any]] = [((), None)]
 
-    def called(*given: ArrayLike) -> Any:
-        now = tuple(np.asarray(one).tobytes() for one in given)
-        before, result = last[0]
-        if now != before:
-            result = function(*given)
-            last[0] = now, result
-        return result
+    @lru_cache(1)
+    def called(t: float, *given: bytes) -> Any:
+        return function(t, *map(np.frombuffer, given))
 
-    return called
+    return lambda t, *given: called(t, *(np.asarray(one, dtype=float).tobytes() for one in given))
 
 
 # ------------------------------------------------------------------ the choice
@@ -200,19 +189,21 @@ class Called:
         self, role: Role, signature: Any, users: list[UserFunction], states: States, system: System,
         fresh: list[UserFunction],
     ) -> Role:  # fmt: skip
-        expected = self._values(_filled(role, users, self.remembers, "Python"), signature, states, system)
+        made = behind(role, signature, users, self.remembers)
+        expected = self._values(made, signature, states, system, True)
         reason = next((why for one in reversed(users) if (why := one.uncompiled)), "")
         told = self.by_differences if signature is LOADS else ""
         for how in VECTORS if not reason else ():
-            made, why = _compiled(role, signature, users, self.remembers, how)
+            kept = tuple((one.made, one.form, len(one.parameters)) for one in users)
+            compiled, why = _compiled(role, signature, kept, self.remembers, how)
             reason = why or reason
-            if made is not None and _agree(self._values(made, signature, states, system, True), expected):
+            if compiled is not None and _agree(self._values(compiled, signature, states, system), expected):
                 if told and fresh:
                     errors.warn(told, SlowFunctionWarning)
-                return made
+                return compiled
         made = self._bridge(role, signature, users)
         start = time.perf_counter()
-        self._values(made, signature, states[:1] * 20, system, True)
+        self._values(made, signature, states[:1] * 20, system)
         each = (time.perf_counter() - start) / 20
         for one in users:
             why, untraced = reason or "compiled it returned other numbers", one.traced.reason
@@ -225,25 +216,18 @@ class Called:
                             SlowFunctionWarning)  # fmt: skip
         return made
 
-    def _values(self, role: Role, signature: Any, states: States, system: System, compiled: bool = False) -> list[Any]:
-        """What a role writes at states; None where it raises."""
+    def _values(self, role: Role, signature: Any, states: States, system: System, whole: bool = False) -> list[Any]:
+        """What a role writes at states; None where it raises, but of a ``whole`` list at the first."""
         found, parameters, bodies = list[Any](), system.with_memory, system.bodies
         size = {POTENTIAL: 1, EVENT: 0 if self.table is None else int(self.table[0])}.get(
             signature, L.LOAD + len(system.auxiliary)
         )
-        for k, (t, y) in enumerate(states):
+        for t, y in states:
             out, table = np.zeros(size), (self.table,) if signature is EVENT else ()
             try:
-                if compiled:
-                    one_call[signature](role, t, y, bodies, parameters, *table, out)
-                elif signature is POTENTIAL:
-                    out[0] = role(t, 1, y, bodies, parameters)
-                elif signature is EVENT:
-                    out[:] = [role(n, t, 1, y, bodies, parameters, *table) for n in range(size)]
-                else:
-                    role(L.ALL, t, 1, y, bodies, parameters, out)
+                one_call[signature](role, t, y, bodies, parameters, *table, out)
             except Exception:
-                if k == 0 and not compiled:
+                if whole and not found:
                     raise
                 found.append(None)
             else:
@@ -255,10 +239,7 @@ class Called:
         return self._bridge(self.as_they_are()[signature is POTENTIAL], signature, self.among(signature))
 
     def _bridge(self, role: Role, signature: Any, users: list[UserFunction]) -> Role:
-        made, reason = _compiled(role, signature, users, self.remembers, "bridge")
-        if made is None:
-            raise InvalidInput(f"{users[0].described} cannot be called from the compiled loop: {reason}")
-        return made
+        return behind(role, signature, users, self.remembers)
 
 
 def _agree(found: list[Any], expected: list[Any]) -> bool:
