@@ -129,7 +129,7 @@ class Compiler:
     many directions (see ``tangent_mode``), in its place."""
 
     leaves = True
-    """Whether what ``translate`` does not know is left to numba: Python called from a loop, functions of users."""
+    """Whether what ``translate`` does not know is left to numba: functions of users."""
 
     def __init__(self, dispatcher: CPUDispatcher, **how: int) -> None:
         teach()
