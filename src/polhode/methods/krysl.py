@@ -340,7 +340,7 @@ def solve_blocks(t, h, full, p):
                 settled = settled and (correction <= 1e-13 * size or correction * rate <= ROUNDOFF)
         if change <= 1e-15 or (settled and change >= 0.5 * before):
             return L.OK
-        if sweep == 1 and moved > (1.0 if full else NEAR) * far:
+        if sweep == 1 and change > (1.0 if full else NEAR) * before and moved > (1.0 if full else NEAR) * far:
             break
         before, far = change, moved
         p.step_info[L.RESIDUAL] = change
