@@ -36,7 +36,6 @@ from typing import Any
 import numpy as np
 
 import polhode as ph
-from figure import Figure
 
 HERE = Path(__file__).resolve().parent
 PAGES = HERE.parent / "docs" / "coming_from"
@@ -243,8 +242,10 @@ def atoms_of_droplet(folder: Path) -> None:
     (folder / "start.json").write_text(json.dumps(told), encoding="utf-8")
 
 
-def figures(words: list[str], quick: bool) -> Iterator[Figure]:
+def figures(words: list[str], quick: bool) -> Iterator[Any]:
     """For ``all.py``: seconds of the repeated run of the droplet, and those of LAMMPS or OpenMM, by this Python."""
+    from figure import Figure
+
     (peer,) = words
     best: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory() as name:

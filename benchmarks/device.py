@@ -21,11 +21,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import polhode as ph
-from figure import Figure
 from polhode.algebra.library import LIBRARY
 from polhode.ensembles import cuda, device as engines
 from polhode.ensembles.engines import Block
@@ -207,8 +207,10 @@ def without_device(members: int = 64, n: int = 200) -> None:
               f"{rate:10.2f}" + ("" if not statuses.any() else "  some failed"))  # fmt: skip
 
 
-def figures(words: list[str], quick: bool) -> Iterator[Figure]:
+def figures(words: list[str], quick: bool) -> Iterator[Any]:
     """For ``all.py``: 32 over the G steps a second of 10^6 tops, where there is a graphics processor."""
+    from figure import Figure
+
     members, few = 1_000_000, {"angular_velocity": np.random.default_rng(1).normal(size=(1_000_000, 3))}
     try:
         spent = {}
