@@ -44,13 +44,13 @@ FRONT_DOORS = {
 
 
 SIZES = {
-    "algebra": (6395, 2233),
+    "algebra": (6376, 2228),
     "arguments": (667, 409),
     "bodies": (1961, 786),
     "chaos": (801, 384),
     "checks": (2057, 951),
     "cli": (2716, 1342),
-    "ensembles": (7315, 4353),
+    "ensembles": (7304, 4351),
     "estimation": (3759, 2104),
     "flows": (3922, 2289),
     "gradients": (841, 494),

@@ -248,7 +248,38 @@ def test_one_step_keeps_energy_and_momentum():
                 assert abs(a / b - 1).max() < 1.5e-15
 
 
+@each(("e", "most"), [(0.0, 1.0), (0.01, 1.0), (0.3, 1.8), (0.6, 1.9), (0.9, 2.0), (0.999, 2.1)])
+def test_few_evaluations_find_the_anomaly(monkeypatch, e, most):
+    """On the average over a turn; of short steps one each."""
+    calls, universal = [], getattr(kepler.universal, "py_func", kepler.universal)
+    monkeypatch.setattr(kepler, "universal", lambda b, s: calls.append(s) or universal(b, s))
+    r, v = (tuple(map(float, x)) for x in on_conic(e, 1.0, 1.0))
+    period = 2.0 * pi / (1.0 - e) ** 1.5
+    for k in range(100):
+        assert kepler.kepler_motion(1.0, 1.0, r, v, period * (0.05 + 0.009 * k))[0] == L.OK
+    assert len(calls) <= 100 * most
+    calls.clear()
+    for k in range(1, 101):
+        kepler.kepler_motion(1.0, 1.0, r, v, 3e-3 * k)
+    assert len(calls) == 100
+
+
 # Statuses, and the arithmetic below.
+
+
+@each("e", [0.0, 0.02, 0.5, 0.99, 0.9999, 0.999999])
+def test_the_anomaly_does_not_depend_on_the_guess(e):
+    """From either apsis and from between them; on a circle all derivatives of the time but the first vanish."""
+    for start in (0.0, 2.5, 3.14159):
+        r0, eta, zeta = 1.0 - e * np.cos(start), e * np.sin(start), e * np.cos(start)
+        for s in (1e-3, 0.4, 2.0 * pi - start, pi - start + 1e-6, 3.0):
+            with mp.workdps(40):
+                t = float(mp.mpf(r0) * s + mp.mpf(eta) * (1 - mp.cos(s)) + mp.mpf(zeta) * (s - mp.sin(s)))
+            r = r0 + eta * sin(s) + zeta * (1.0 - np.cos(s))
+            for off in (-0.999, 30.0, *(sign * 10.0**-k for k in np.arange(0.5, 9.0, 0.25) for sign in (-1, 0, 1))):
+                G1, G2 = kepler.anomaly(1.0, r0, eta, zeta, t, s * (1.0 + off))
+                found = s + np.arctan2(G1 * np.cos(s) - (1.0 - G2) * sin(s), (1.0 - G2) * np.cos(s) + G1 * sin(s))
+                assert abs(found - s) < 2.0 * EPS * (s + t / r), (start, s, off)
 
 
 def test_statuses():
@@ -299,6 +330,15 @@ def test_twice_the_digits_is_exact_when_compiled():
     for (x, y), (p, dp, s, ds) in zip(a, out, strict=True):
         assert Fraction(p) + Fraction(dp) == Fraction(x) * Fraction(y)
         assert Fraction(s) + Fraction(ds) == Fraction(x) + Fraction(y)
+
+
+def test_roots_and_their_inverses_have_twice_the_digits():
+    rng = np.random.default_rng(7)
+    for x in 10.0 ** rng.uniform(-20, 20, size=50):
+        s, ds, w, dw = kepler.two_root(x, 1e-17 * x)
+        with mp.workdps(50):
+            root = mp.sqrt(mp.mpf(x) + mp.mpf(1e-17 * x))
+            assert abs((mp.mpf(s) + ds) / root - 1) < 1e-30 and abs((mp.mpf(w) + dw) * root - 1) < 1e-30
 
 
 @each("b", [1.0, -1.0])

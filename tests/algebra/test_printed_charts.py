@@ -18,11 +18,10 @@ SEQUENCES = euler.SEQUENCES
 
 def applied(kernel, a, e, sequence=None):
     """A kernel, compiled, over rows of three numbers and rows of quaternions."""
-    a, e = (np.ascontiguousarray(x, dtype=float) for x in (a, e))
-    order = [] if sequence is None else [np.array(euler.plan(sequence))]
-    out = np.empty_like(a)
-    vectorised.loop_for(kernel, (3, 4), 3, bool(order))(a, e, *order, out)
-    return out
+    order = None if sequence is None else np.array(euler.plan(sequence))
+    read = (vectorised.Operand(length, vectorised.array) for length in (3, 4))
+    rows = vectorised.Rows(kernel, (3,), order is not None, **dict(zip("ae", read, strict=True)))
+    return rows.over(np.asarray(a, dtype=float), np.asarray(e, dtype=float), plan=order)
 
 
 def turns(count, seed):

@@ -8,6 +8,7 @@ import pytest
 
 import polhode as ph
 from each import each
+from kepler_draws import draw, fall
 from polhode.algebra import elliptic, orbits, rotation, vectorised
 from polhode.errors import InvalidInput
 
@@ -54,6 +55,21 @@ def test_one_element_has_the_bits_and_the_shape_of_one_in_an_array(name):
             for one, row in zip(alone, in_arrays, strict=True):
                 assert np.shape(one) == row.shape[1:] and one.dtype == float
                 np.testing.assert_array_equal(one, row[0])
+
+
+def test_states_over_lanes_have_the_bits_of_each_alone():
+    rng = np.random.default_rng(21)
+    cases = [(draw, fall)[k % 2](rng) for k in range(3 * vectorised.MANY + 1)]
+    mu, r, v, t = (np.array(column) for column in zip(*cases, strict=True))
+    alone = [orbits.propagate(*given) for given in zip(r, v, t.tolist(), mu.tolist(), strict=True)]
+    for together, one in zip(orbits.propagate(r, v, t, mu), zip(*alone, strict=True), strict=True):
+        np.testing.assert_array_equal(together, one)
+    times = np.linspace(-3.0, 3.0, 2 * vectorised.MANY)[:, None]
+    for number in (0, 4, 5):
+        grid = orbits.propagate(r[number], v[number], times * t[number], mu[number])
+        for k in (0, 17, len(times) - 1):
+            alone = orbits.propagate(r[number], v[number], float(times[k, 0] * t[number]), float(mu[number]))
+            assert all((some[k, 0] == one).all() for some, one in zip(grid, alone, strict=True))
 
 
 def test_one_attitude_is_normalised_to_the_bits_of_one_in_an_array():

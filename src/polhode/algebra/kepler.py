@@ -24,20 +24,23 @@ anomaly; ``q, e, h`` periapsis distance, eccentricity, angular momentum; ``m, p`
 
 from __future__ import annotations
 
-from math import asinh, atan2, copysign, cos, exp, floor, inf, log, nan, pi, sin, sqrt
+from math import asinh, atan2, copysign, cos, exp, floor, inf, log, pi, sin, sqrt
 
+from polhode.algebra.elementary import near_sine_cosine
 from polhode.algebra.series import COSINE, CUBIC, SINE, SWITCH, polynomial
 from polhode.algebra.so3 import add, axpy, cross, dot, scale
 from polhode.kernel import layout as L
 from polhode.kernel.jit import bind, helper, inlined, replaceable
+from polhode.kernel.simd import product_error
 
 TWO_PI, TWO_PI_TAIL = 6.283185307179586, 2.4492935982947064e-16
 """2 pi in double-double."""
 
 MOST_ITERATIONS = 60
 
-SETTLED = 3e-6
-"""Relative correction of s that ends the iteration: the next correction would be of the order of its cube."""
+SETTLED, CURVED = 1e-13, 1e-8
+"""Size of the last term of the correction of s, relative to s, that ends the iteration: what is neglected is of the
+power 4/3 of this; and largest b d^2 of a last correction d."""
 
 THIN = 0.9999
 """Squared eccentricity from which long steps are computed from the periapsis; the energy error then grows faster than
@@ -65,21 +68,24 @@ def two_sum(x, y):
 def two_product(x, y):
     """x y and its rounding error [dekker1971]."""
     p = x * y
-    a, b = 134217729.0 * x, 134217729.0 * y
-    a, b = a - (a - x), b - (b - y)
-    c, d = x - a, y - b
-    return p, c * d - (((p - a * b) - c * b) - a * d)
+    return p, product_error(x, y, p)
 
 
 @inlined
-def two_dot(a, b):
-    """a . b in double-double."""
+def near_dot(a, b):
+    """a . b in double-double, but that the first number is not the rounded one."""
     x, dx = two_product(a[0], b[0])
     y, dy = two_product(a[1], b[1])
     z, dz = two_product(a[2], b[2])
     s, ds = two_sum(x, y)
     s, dt = two_sum(s, z)
-    return two_sum(s, (dx + dy + dz) + (ds + dt))
+    return s, (dx + dy + dz) + (ds + dt)
+
+
+@inlined
+def two_dot(a, b):
+    """a . b in double-double."""
+    return two_sum(*near_dot(a, b))
 
 
 @inlined
@@ -90,26 +96,33 @@ def two_times(x, dx, y, dy):
 
 
 @inlined
+def near_sum(x, dx, y, dy):
+    """x + y of double-double numbers, but that the first number is not the rounded one."""
+    s, ds = two_sum(x, y)
+    return s, ds + (dx + dy)
+
+
+@inlined
 def two_add(x, dx, y, dy):
     """x + y of double-double numbers."""
-    s, ds = two_sum(x, y)
-    return two_sum(s, ds + (dx + dy))
+    return two_sum(*near_sum(x, dx, y, dy))
+
+
+@inlined
+def rest_of_inverse(w, x, dx):
+    """The rest of 1 / (x + dx), of which w is nearly all."""
+    p, dp = two_product(w, x)
+    return w * (((1.0 - p) - dp) - w * dx)
 
 
 @inlined
 def two_root(x, dx):
-    """Square root in double-double."""
+    """Square root in double-double, and its inverse."""
     s = sqrt(x)
+    w = 1.0 / s
     u, du = two_product(s, s)
-    return s, ((x - u) - du + dx) / (2.0 * s)
-
-
-@inlined
-def two_ratio(x, dx, y, dy):
-    """x / y in double-double."""
-    w = x / y
-    u, du = two_product(w, y)
-    return w, ((x - u) - du + dx - w * dy) / y
+    ds = ((x - u) - du + dx) * (0.5 * w)
+    return s, ds, w, rest_of_inverse(w, s, ds)
 
 
 @inlined
@@ -143,29 +156,26 @@ def cross_exact(a, b):
 
 @inlined
 def energy_constant(mu, square, speed):
-    """|r| and beta, both in double-double, from r . r and v . v."""
-    d, dd = two_root(*square)
-    x, dx = two_ratio(2.0 * mu, 0.0, d, dd)
-    b, db = two_add(x, dx, -speed[0], -speed[1])
-    return d, dd, b, db
+    """beta, |r| and its inverse, all in double-double, from r . r and v . v."""
+    d, dd, w, dw = two_root(*square)
+    b, db = two_add(*two_times(2.0 * mu, 0.0, w, dw), -speed[0], -speed[1])
+    return b, db, d, dd, w, dw
 
 
 @helper
 def period_of(mu, b, db):
     """Period of an ellipse, in double-double."""
+    _, _, w, dw = two_root(b, db)
     x, dx = two_times(mu, 0.0, TWO_PI, TWO_PI_TAIL)
-    return two_ratio(x, dx, *two_times(b, db, *two_root(b, db)))
+    return two_times(*two_times(x, dx, w, dw), *two_times(w, dw, w, dw))
 
 
-@helper
-def within_period(mu, b, db, t):
-    """The time modulo the period, within plus or minus half a period; nan where the phase is lost."""
-    period, tail = period_of(mu, b, db)
-    n = floor(t / period + 0.5)
-    if not abs(n) < MOST_PERIODS:
-        return nan
+@inlined
+def whole_turns(t, period, tail):
+    """The nearest number of periods (in double-double) in a time, and the time that is left."""
+    n = float(floor(t / period + 0.5))
     z, dz = two_product(n, period)
-    return (t - z) - (dz + n * tail)
+    return n, (t - z) - (dz + n * tail)
 
 
 # The universal functions, and the time equation.
@@ -195,7 +205,8 @@ def anomaly(b, r0, eta, zeta, t, s):
     """G1 and G2 at the time t > 0, from a guess of the anomaly; G2 = -1 if the iteration does not converge.
 
     Laguerre's method of degree 5 [conway1986], bracketed by the anomalies known to be too small and too large. The last
-    correction is applied by the Taylor series of the functions, without a new evaluation.
+    correction is Newton's with the next two derivatives [danby1987]; it is applied by the addition theorem of the
+    functions, without a new evaluation.
     """
     low, high = 0.0, inf
     for _ in range(MOST_ITERATIONS):
@@ -203,21 +214,19 @@ def anomaly(b, r0, eta, zeta, t, s):
         G0 = 1.0 - b * G2
         error = (r0 * s - t) + eta * G2 + zeta * G3
         r = r0 + eta * G1 + zeta * G2
-        slope = eta * G0 + zeta * G1
+        slope, w = eta * G0 + zeta * G1, 1.0 / r
+        d = -error * w
+        second, third = 0.5 * d * slope * w, d * d * (zeta * G0 - b * eta * G1) * w * (1.0 / 6.0)
+        x = b * d * d
+        if abs(d * third) <= SETTLED * s and abs(x) <= CURVED:
+            d = d * (1.0 - second + (2.0 * second * second - third))
+            c1, c2 = d * (1.0 - x * (1.0 / 6.0)), 0.5 * d * d
+            return G1 + (G0 * c1 - b * c2 * G1), G2 + (G1 * c1 + G0 * c2)
         if error > 0.0:
             high = s
         else:
             low = s
-        d = -5.0 * error / (r + sqrt(abs(16.0 * r * r - 20.0 * error * slope)))
-        if (
-            abs(d) <= SETTLED * s
-            and d * d * abs(b) <= SETTLED * SETTLED
-            and abs(d * slope) <= 1e-5 * r
-            and d * d * abs(zeta * G0 - b * eta * G1) <= 1e-10 * r
-        ):
-            c = 0.5 * d * d
-            return G1 + (d * G0 - c * b * G1), G2 + (d * G1 + c * G0)
-        s = s + d
+        s = s - 5.0 * error / (r + sqrt(abs(16.0 * r * r - 20.0 * error * slope)))
         if not low < s < high:
             s = 0.5 * (low + high) if high < inf else 2.0 * low
     return 0.0, -1.0
@@ -229,11 +238,12 @@ def anomaly(b, r0, eta, zeta, t, s):
 @inlined
 def guess_ellipse(mu, b, eta, zeta, t):
     """Guess of the anomaly for an ellipse that is not nearly rectilinear, after Danby [danby1987]."""
-    w = sqrt(b)
-    x, y = zeta / mu, eta * w / mu
-    a = t * b * w / mu - y
-    e = sqrt(x * x + y * y)
-    a = a + copysign(0.85 * e, x * sin(a) + y * cos(a))
+    w, i = sqrt(b), 1.0 / mu
+    x, y = zeta * i, eta * w * i
+    a = t * b * w * i - y
+    sine, cosine = near_sine_cosine(a)
+    c, f = 1.0 - (x * cosine - y * sine), x * sine + y * cosine
+    a = a + 5.0 * f / (c + sqrt(16.0 * c * c + 20.0 * f * f))
     return min(max(a, 0.1), TWO_PI) / w
 
 
@@ -349,18 +359,17 @@ def kepler_motion(mu, m, r, p, t):
     Errors are about those caused by rounding r, p, t and mu, and do not grow with the number of periods. Over many
     steps, errors of energy and angular momentum grow like a random walk, to between 1e-13 and 1e-12 in a million steps
     on orbits with e up to 0.97. With m = 1 momenta are velocities."""
-    v = (p[0] / m, p[1] / m, p[2] / m)
-    dv = (0.0, 0.0, 0.0)
-    if m != 1.0:
-        dv = (two_ratio(p[0], 0.0, m, 0.0)[1], two_ratio(p[1], 0.0, m, 0.0)[1], two_ratio(p[2], 0.0, m, 0.0)[1])
+    w = 1.0 / m
+    v = scale(w, p)
+    dv = (-w * product_error(v[0], m, p[0]), -w * product_error(v[1], m, p[1]), -w * product_error(v[2], m, p[2]))
     square, speed = two_dot(r, r), two_dot(v, v)
     speed = (speed[0], speed[1] + 2.0 * dot(v, dv))
     if not (square[0] > 0.0 and square[0] + speed[0] + abs(t) < inf and mu > 0.0):
         return L.NOT_FINITE, r, p
-    r0, dr0, b, db = energy_constant(mu, square, speed)
+    b, db, r0, dr0, w, dw = energy_constant(mu, square, speed)
     if b > 0.0 and abs(t) * sqrt(b) * (b / mu) > pi:
-        t = within_period(mu, b, db, t)
-        if not abs(t) < inf:
+        n, t = whole_turns(t, *period_of(mu, b, db))
+        if not abs(n) < MOST_PERIODS:
             return L.NOT_CONVERGED, r, p
     if t == 0.0:  # no motion, whose derivatives are those of a short one
         pull = -mu * m * t / (square[0] * sqrt(square[0]))
@@ -371,10 +380,11 @@ def kepler_motion(mu, m, r, p, t):
     eta, deta = direction * x, direction * (dx + dot(r, dv))
     x, dx = two_times(b, db, r0, dr0)
     zeta, dzeta = two_add(mu, 0.0, -x, -dx)
-    s = t / r0
-    bend, turn = 0.5 * eta * s / r0, zeta * s * s / (6.0 * r0)
-    if abs(bend) < 0.15 and abs(turn) < 0.1:
-        s = s * (1.0 - bend + 2.0 * bend * bend - turn)
+    s = t * w
+    bend, turn, q = 0.5 * eta * s * w, zeta * s * s * w * (1.0 / 6.0), b * s * s
+    if abs(bend) < 0.15 and abs(turn) < 0.1 and abs(q) < 1.0:
+        more = bend * (5.0 * turn - 5.0 * bend * bend + q * (1.0 / 12.0)) + turn * q * (1.0 / 20.0)
+        s = s * (1.0 - bend + 2.0 * bend * bend - turn + more)
     elif b > 0.0 and zeta * zeta + b * eta * eta < THIN * mu * mu:
         s = guess_ellipse(mu, b, eta, zeta, t)
     elif b <= 0.0 and eta >= 0.0:
@@ -401,11 +411,12 @@ def kepler_motion(mu, m, r, p, t):
     r1, dr1 = two_add(r0, dr0, x, dx)
     g, dg = two_add(*two_times(r0, dr0, G1, dG1), *two_times(eta, deta, G2, dG2))
     x, dx = two_times(-mu, 0.0, G2, dG2)
-    f, df = two_ratio(x, dx, r0, dr0)
-    gdot, dgdot = two_ratio(x, dx, r1, dr1)
-    x, dx = two_times(-mu, 0.0, G1, dG1)
-    fdot, dfdot = two_ratio(x, dx, *two_times(r0, dr0, r1, dr1))
-    fdot, dfdot = two_times(direction * m, 0.0, fdot, dfdot)
+    f, df = two_times(x, dx, w, dw)
+    i = 1.0 / r1
+    di = rest_of_inverse(i, r1, dr1)
+    gdot, dgdot = two_times(x, dx, i, di)
+    x, dx = two_times(*two_times(-mu, 0.0, G1, dG1), *two_times(w, dw, i, di))
+    fdot, dfdot = two_times(direction * m, 0.0, x, dx)
     g, dg = direction * g, direction * dg
     small, little = axpy(df, r, axpy(dg, v, scale(g, dv))), axpy(dfdot, r, scale(dgdot, p))
     if r0 < APART * r1 and r1 < APART * r0:
@@ -425,9 +436,3 @@ kepler_motion_compensated = helper(bind(kepler_motion, joined=joined_compensated
 
 The compensations are not propagated. The error this leaves is a compensation times the step as a fraction of a period.
 """
-
-
-@inlined
-def kepler_step(mu, r, v, t):
-    """``kepler_motion`` of a unit mass: status, position, velocity."""
-    return kepler_motion(mu, 1.0, r, v, t)

@@ -14,10 +14,10 @@ with the functions c0, c1, c2 of the small d from their series, so that most ste
 
 from __future__ import annotations
 
-from polhode.algebra.kepler import two_sum
+from polhode.algebra.kepler import near_dot, near_sum, rest_of_inverse, two_product, two_times
 from polhode.algebra.series import COSINE, CUBIC, SINE, polynomial
 from polhode.kernel.jit import helper, inlined
-from polhode.kernel.simd import below, greater, product_error, roots
+from polhode.kernel.simd import below, greater, roots
 
 MOST_ROUNDS = 5
 """Evaluations of the universal functions until a point is left to ``kepler_motion``."""
@@ -39,49 +39,10 @@ def size(a):
 
 
 @inlined
-def product(x, y):
-    """x y and its rounding error."""
-    p = x * y
-    return p, product_error(x, y, p)
-
-
-@inlined
-def times(x, dx, y, dy):
-    """x y of double-double numbers."""
-    p, dp = product(x, y)
-    return p, dp + (x * dy + y * dx)
-
-
-@inlined
 def scaled(x, dx, y):
     """x y of a double-double number and a plain one."""
-    p, dp = product(x, y)
+    p, dp = two_product(x, y)
     return p, dp + dx * y
-
-
-@inlined
-def plus(x, dx, y, dy):
-    """x + y of double-double numbers."""
-    s, ds = two_sum(x, y)
-    return s, ds + (dx + dy)
-
-
-@inlined
-def improved(w, x, dx):
-    """The rest of 1 / (x + dx), of which w is nearly all."""
-    p, dp = product(w, x)
-    return w * (((1.0 - p) - dp) - w * dx)
-
-
-@inlined
-def dot(x, y, z, u, v, w):
-    """Scalar product in double-double."""
-    a, da = product(x, u)
-    b, db = product(y, v)
-    c, dc = product(z, w)
-    s, ds = two_sum(a, b)
-    s, dt = two_sum(s, c)
-    return s, (da + db + dc) + (ds + dt)
 
 
 @inlined
@@ -100,9 +61,10 @@ def short_orbits(mu, x, y, z, u, v, w, t, all_lanes):
     Returns an integer whose bit i is set where point i was solved, ``all_lanes`` where all were, and the six changes.
     The time may have either sign.
     """
-    square, dsquare = dot(x, y, z, x, y, z)
-    speed, dspeed = dot(u, v, w, u, v, w)
-    eta, deta = dot(x, y, z, u, v, w)
+    position, velocity = (x, y, z), (u, v, w)
+    square, dsquare = near_dot(position, position)
+    speed, dspeed = near_dot(velocity, velocity)
+    eta, deta = near_dot(position, velocity)
     # The anomaly, from plain numbers: its error moves the point along its orbit, not off it.
     r0 = roots(square)
     i0 = 1.0 / r0
@@ -141,34 +103,34 @@ def short_orbits(mu, x, y, z, u, v, w, t, all_lanes):
     i1, half = 1.0 / (r0 + eta * G1 + zeta * G2), -0.5 / G1
 
     # The constants of the orbit in double-double.
-    p, dp = product(r0, r0)
+    p, dp = two_product(r0, r0)
     dr0 = (((square - p) - dp) + dsquare) * (0.5 * i0)
-    di0 = improved(i0, r0, dr0)
-    p, dp = times(speed, dspeed, r0, dr0)
-    zeta, dzeta = plus(p, dp, 0.0 - mu, 0.0)
-    p, dp = plus(mu, 0.0 - dzeta, 0.0 - zeta, 0.0)
-    b, db = times(p, dp, i0, di0)
+    di0 = rest_of_inverse(i0, r0, dr0)
+    p, dp = two_times(speed, dspeed, r0, dr0)
+    zeta, dzeta = near_sum(p, dp, 0.0 - mu, 0.0)
+    p, dp = near_sum(mu, 0.0 - dzeta, 0.0 - zeta, 0.0)
+    b, db = two_times(p, dp, i0, di0)
     # Correct G1 so that G1^2 + b G2^2 = 2 G2, which keeps the energy from drifting.
     p, dp = scaled(b, db, G2)
-    p, dp = plus(p, dp, -2.0, 0.0)
+    p, dp = near_sum(p, dp, -2.0, 0.0)
     p, dp = scaled(p, dp, G2)
-    q, dq = product(G1, G1)
-    p, dp = plus(q, dq, p, dp)
+    q, dq = two_product(G1, G1)
+    p, dp = near_sum(q, dq, p, dp)
     dG1 = (p + dp) * half
-    p, dp = times(eta, deta, G1, dG1)
+    p, dp = two_times(eta, deta, G1, dG1)
     q, dq = scaled(zeta, dzeta, G2)
-    p, dp = plus(p, dp, q, dq)
-    r1, dr1 = plus(r0, dr0, p, dp)
-    di1 = improved(i1, r1, dr1)
-    p, dp = times(r0, dr0, G1, dG1)
+    p, dp = near_sum(p, dp, q, dq)
+    r1, dr1 = near_sum(r0, dr0, p, dp)
+    di1 = rest_of_inverse(i1, r1, dr1)
+    p, dp = two_times(r0, dr0, G1, dG1)
     q, dq = scaled(eta, deta, G2)
-    g, dg = plus(p, dp, q, dq)
-    q, dq = product(0.0 - mu, G2)
-    f, df = times(q, dq, i0, di0)
-    gdot, dgdot = times(q, dq, i1, di1)
+    g, dg = near_sum(p, dp, q, dq)
+    q, dq = two_product(0.0 - mu, G2)
+    f, df = two_times(q, dq, i0, di0)
+    gdot, dgdot = two_times(q, dq, i1, di1)
     p, dp = scaled(i0, di0, 0.0 - mu)
-    q, dq = times(p, dp, i1, di1)
-    fdot, dfdot = times(q, dq, G1, dG1)
+    q, dq = two_times(p, dp, i1, di1)
+    fdot, dfdot = two_times(q, dq, G1, dG1)
     return (
         solved, f * x + (g * u + (df * x + dg * u)), f * y + (g * v + (df * y + dg * v)),
         f * z + (g * w + (df * z + dg * w)), fdot * x + (gdot * u + (dfdot * x + dgdot * u)),

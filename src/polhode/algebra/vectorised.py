@@ -21,106 +21,97 @@ import numpy as np
 from polhode.arguments import NUMBERS, Array, Indices, array, room_for
 from polhode.errors import InvalidInput, sections_of
 from polhode.kernel import jit
+from polhode.kernel.access import get3, get4, get9
+from polhode.lazy import opened
 
 LARGEST = 1e100
 """Largest entry of a vector; much larger ones would overflow when squared."""
+
+MANY = 64
+"""Elements from which a kernel is computed over lanes, whose loop takes longer to compile."""
 
 FLOAT = np.dtype(np.float64)
 Named = TypeVar("Named", bound=Callable[..., Any])
 
 
-# Loops: each template is compiled once for every kernel bound into it.
+# Loops: the template is compiled once for every kernel bound into it.
 
 
-def number(a, i):
-    """The number in row i."""
-    return a[i, 0]
+@jit.inlined
+def number(a, k):
+    """The number at place k."""
+    return a[k]
 
 
-def read3(a, i):
-    """Row i as 3 numbers."""
-    return (a[i, 0], a[i, 1], a[i, 2])
+@jit.inlined
+def get6(a, k):
+    """The 6-tuple at place k."""
+    return get3(a, k) + get3(a, k + 3)
 
 
-def read4(a, i):
-    """Row i as 4 numbers."""
-    return (a[i, 0], a[i, 1], a[i, 2], a[i, 3])
-
-
-def read6(a, i):
-    """Row i as 6 numbers."""
-    return (a[i, 0], a[i, 1], a[i, 2], a[i, 3], a[i, 4], a[i, 5])
-
-
-def read9(a, i):
-    """Row i as 9 numbers."""
-    return (a[i, 0], a[i, 1], a[i, 2], a[i, 3], a[i, 4], a[i, 5], a[i, 6], a[i, 7], a[i, 8])
-
-
-def read_plan(order, i):
-    """The plan of an Euler sequence, the same for all rows."""
-    return (order[0], order[1], order[2], order[3])
+@jit.inlined
+def plan_at(a, k):
+    """The plan of an Euler sequence."""
+    return (int(a[k]), int(a[k + 1]), int(a[k + 2]), int(a[k + 3]))
 
 
 def write1(out, i, r):
     """Write one number to row i."""
-    out[i, 0] = r
+    out[i] = r
 
 
 def write_all(out, i, r):
     """Write the tuple ``r`` to row i."""
     for k in range(len(r)):
-        out[i, k] = r[k]
+        out[len(r) * i + k] = r[k]
+
+
+def alone():
+    """The number of the only lane."""
+    return 0
 
 
 formula = jit.hole("formula(...) -> numbers", "A kernel.")
-first = jit.hole("first(a, i) -> numbers", "Reads row i of the first operand.")
-second = jit.hole("second(a, i) -> numbers", "Reads row i of the second operand.")
-third = jit.hole("third(a, i) -> numbers", "Reads row i of the third operand.")
-fourth = jit.hole("fourth(a, i) -> numbers", "Reads row i of the fourth operand.")
+get = jit.hole("get(a, k) -> numbers", "Reads one element of an operand.")
+operands = jit.hole("operands(a, at, n, i) -> tuple", "Row i of the operands that begin at the places ``at[n:]``.")
 write = jit.hole("write(out, i, r)", "Writes a result to row i.")
+lane = jit.hole("lane() -> number", "The number of each lane.")
 
 
-def each_1(a, out):
-    """out = formula(a), row by row."""
-    for i in range(out.shape[0]):
-        write(out, i, formula(first(a, i)))
+def no_more(a, at, n, i):
+    """Behind the last operand."""
+    return ()
 
 
-def each_2(a, b, out):
-    """out = formula(a, b), row by row."""
-    for i in range(out.shape[0]):
-        write(out, i, formula(first(a, i), second(b, i)))
+def row_of(a, at, n, i):
+    """An operand whose rows lie ``at[n + 1]`` apart, and those behind it."""
+    return (get(a, at[n] + at[n + 1] * i),) + operands(a, at, n + 2, i)
 
 
-def each_3(a, b, c, out):
-    """out = formula(a, b, c), row by row."""
-    for i in range(out.shape[0]):
-        write(out, i, formula(first(a, i), second(b, i), third(c, i)))
+def each(a, at, out, rows, lanes):
+    """The kernel, row by row or several rows at a time."""
+    for k in range(-(-rows // lanes)):
+        i = min(lane() + lanes * k, rows - 1)
+        write(out, i, formula(*operands(a, at, 0, i)))
 
 
-def each_4(a, b, c, d, out):
-    """out = formula(a, b, c, d), row by row."""
-    for i in range(out.shape[0]):
-        write(out, i, formula(first(a, i), second(b, i), third(c, i), fourth(d, i)))
-
-
-TEMPLATES = {1: each_1, 2: each_2, 3: each_3, 4: each_4}
-READERS = {0: number, 3: read3, 4: read4, 6: read6, 9: read9}
+PLAN = 4
+GETTERS = {0: number, 3: get3, 4: get4, 6: get6, 9: get9}
 
 
 @functools.cache
-def loop_for(kernel, takes, gives, planned=False):
-    """Compile the loop of a kernel over rows.
+def loop_for(kernel, takes, gives, planned=False, lanes=0):
+    """Compile the loop of a kernel over rows, or over so many lanes.
 
     ``takes`` are the lengths of its arguments, 0 for a number; ``gives`` is the length of its result, 1 for a number;
     if ``planned``, its last argument is the plan of an Euler sequence (4 integers).
     """
-    readers = [READERS[length] for length in takes] + [read_plan] * planned
-    bound = dict(zip(("first", "second", "third", "fourth"), readers, strict=False))
-    rows = ["f8[:, ::1]"] * len(takes) + ["i8[::1]"] * planned
-    template = jit.bind(TEMPLATES[len(readers)], formula=kernel, write=write1 if gives == 1 else write_all, **bound)
-    return jit.compile_kernel(template, f"void({', '.join(rows)}, f8[:, ::1])")
+    read = no_more
+    for getter in [plan_at] * planned + [GETTERS[length] for length in reversed(takes)]:
+        read = jit.bind(row_of, get=getter, operands=read)
+    bound = {"formula": kernel, "operands": read, "write": write1 if gives == 1 else write_all}
+    loop = jit.bind(each, **bound, lane=opened("polhode.kernel.lane_drive").each_lane if lanes else alone)
+    return jit.compile_kernel(loop, "void(f8[::1], i8[::1], f8[::1], i8, i8)", lanes=lanes)
 
 
 # Operands.
@@ -144,21 +135,23 @@ class Operand(NamedTuple):
     """What is refused beside a wrong shape and what is not finite, for docstrings."""
 
 
-def plain(value: Any, length: int) -> Any:
-    """The numbers of one element, a list or one number; None where they are not plain, finite and at most 1e100."""
+def plain(value: Any, length: int, fits: Callable[[Any], bool] | None = None) -> Any:
+    """The numbers of one element, a list or one number; None where they are not plain, beyond 1e100 or do not fit."""
     kind = type(value)
     if not length:
-        return value if kind in NUMBERS and -LARGEST <= value <= LARGEST else None
-    if kind is np.ndarray:
-        if value.dtype is not FLOAT or value.shape != (length,):
+        if kind not in NUMBERS or not -LARGEST <= value <= LARGEST:
             return None
-        value = value.tolist()
-    elif (kind is not tuple and kind is not list) or len(value) != length:
-        return None
-    for x in value:
-        if type(x) not in NUMBERS or not -LARGEST <= x <= LARGEST:
+    else:
+        if kind is np.ndarray:
+            if value.dtype is not FLOAT or value.shape != (length,):
+                return None
+            value = value.tolist()
+        elif (kind is not tuple and kind is not list) or len(value) != length:
             return None
-    return value
+        for x in value:
+            if type(x) not in NUMBERS or not -LARGEST <= x <= LARGEST:
+                return None
+    return value if fits is None or fits(value) else None
 
 
 def read_vectors(value: object, name: str, unit: str = "") -> Array:
@@ -183,6 +176,9 @@ def numbers(unit: str = "") -> Operand:
 
 def leading_axes(**shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The common leading axes of arguments with these ones."""
+    different = {shape for shape in shapes.values() if shape}
+    if len(different) < 2:
+        return different.pop() if different else ()
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
@@ -203,35 +199,49 @@ class Rows:
         Shape of one result.
     planned : bool
         Whether calls bring ``plan``, an array of 4 integers.
+    lanes : bool
+        Whether many elements are computed several at a time.
     **operands : Operand
         The arguments, by the names that messages give them.
     """
 
-    def __init__(self, kernel: Any, gives: tuple[int, ...], planned: bool = False, **operands: Operand) -> None:
+    def __init__(
+        self, kernel: Any, gives: tuple[int, ...], planned: bool = False, lanes: bool = False, **operands: Operand
+    ) -> None:
         self.kernel, self.gives, self.planned, self.operands = kernel, gives, planned, operands
-        self.length = prod(gives)
+        self.length, self.lanes = prod(gives), lanes
         self._each = tuple(operands.values())
+        takes = tuple(operand.length for operand in self._each)
+        self.loop = functools.partial(loop_for, kernel, takes, self.length, planned)
+        self._widths = [length or 1 for length in takes] + [PLAN] * planned
+        begins = [sum(self._widths[:n]) for n in range(len(self._widths))]
+        self._places = np.array([k for begin in begins for k in (begin, 0)], np.int64)
 
     @functools.cached_property
-    def loop(self) -> Callable[..., None]:
-        """The compiled loop."""
-        return loop_for(self.kernel, tuple(operand.length for operand in self._each), self.length, self.planned)
+    def of_one(self) -> Callable[..., None]:
+        """The compiled loop over one row at a time."""
+        return self.loop()
 
     def __call__(self, *values: object, plan: Indices | None = None) -> Array:
         """The result for the values of the operands, (..., *gives)."""
-        rows: list[Any] = []
+        numbers: list[Any] = []
         for value, (length, _, fits, _) in zip(values, self._each, strict=True):
-            if (one := plain(value, length)) is None or (fits is not None and not fits(one)):
-                named = zip(values, self.operands.items(), strict=True)
-                return self.over(*(operand.read(value, name) for value, (name, operand) in named), plan=plan)
-            rows.append(np.array((one,) if length else ((one,),), FLOAT))
+            if (one := plain(value, length, fits)) is None:
+                return self.over(*map(self.read, values, self.operands), plan=plan)
+            numbers += one if length else (one,)
         if plan is not None:
-            rows.append(plan)
-        out = np.empty((1, self.length))
-        self.loop(*rows, out)
-        return out[0] if len(self.gives) == 1 else out.reshape(self.gives)[()]
+            numbers += plan.tolist()
+        out = np.empty(self.length)
+        self.of_one(np.array(numbers, FLOAT), self._places, out, 1, 1)
+        return out if len(self.gives) == 1 else out.reshape(self.gives)[()]
 
-    def over(self, *arrays: Array, plan: object = None) -> Any:
+    def read(self, value: object, name: str) -> Array:
+        """One argument, checked, as an array."""
+        operand = self.operands[name]
+        one = plain(value, operand.length, operand.fits)
+        return operand.read(value, name) if one is None else np.array(one, FLOAT)
+
+    def over(self, *arrays: Array, plan: Indices | None = None) -> Any:
         """The same for arrays that have been read and checked."""
         leading = leading_axes(
             **{
@@ -239,24 +249,32 @@ class Rows:
                 for a, (name, operand) in zip(arrays, self.operands.items(), strict=True)
             }
         )
-        count, widths = prod(leading), [operand.length or 1 for operand in self._each]
-        room_for(count * (self.length + sum(widths)), "the arguments together")
-        rows: list[Any] = []
-        for a, operand, width in zip(arrays, self._each, widths, strict=True):
-            shape = leading + (width,) * bool(operand.length)
-            full = a if a.shape == shape else np.broadcast_to(a, shape)
-            rows.append(np.require(full.reshape(count, width), requirements=("C", "A", "W")))
+        count = prod(leading)
+        room_for(count * (self.length + sum(self._widths)), "the arguments together")
+        flat: list[Any] = [
+            (
+                a if a.size in (width, width * count) else np.broadcast_to(a, leading + (width,) * bool(operand.length))
+            ).ravel()
+            for a, operand, width in zip(arrays, self._each, self._widths, strict=False)
+        ]
         if plan is not None:
-            rows.append(plan)
-        out = np.empty((count, self.length))
-        self.loop(*rows, out)
-        return out.reshape(leading + self.gives)[()]
+            flat.append(plan)
+        places: list[int] = []
+        begin = 0
+        for a, width in zip(flat, self._widths, strict=True):
+            places += (begin, 0 if a.size == width else width)
+            begin += a.size
+        out = np.empty(leading + self.gives)
+        several = self.lanes and count >= MANY and not jit.disabled()
+        lanes = opened("polhode.kernel.lane_drive").lane_width() if several else 0
+        self.loop(lanes)(np.concatenate(flat), np.array(places, np.int64), out.reshape(-1), count, lanes or 1)
+        return out[()]
 
 
 def over_rows(kernel: Callable[..., Any], gives: tuple[int, ...], **operands: Operand) -> Callable[[Named], Named]:
     """Decorator: a kernel as a function of array_like, with the name and the text of a function without a body, to
     which is added what it returns and raises where that follows from the operands."""
-    rows, shape = Rows(kernel, gives, False, **operands), ", ".join(["...", *map(str, gives)])
+    rows, shape = Rows(kernel, gives, False, False, **operands), ", ".join(["...", *map(str, gives)])
     refused = ["Wrong shape", "not finite", *dict.fromkeys(word for one in operands.values() for word in one.refused)]
     *words, last = refused
     said = f"{', '.join(words)}{',' * (len(words) > 1)} or {last}."

@@ -162,7 +162,7 @@ def processors(problems: list[str]) -> dict[str, Any]:
 
 def simd(problems: list[str]) -> dict[str, Any]:
     """Doubles in a vector register, and members of an ensemble that take a step together."""
-    from polhode.ensembles.lanes import lane_width
+    from polhode.kernel.lane_drive import lane_width
 
     members = lane_width()
     return {"doubles": members // 2, "members": members}

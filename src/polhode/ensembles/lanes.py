@@ -25,7 +25,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
-import llvmlite.binding as llvm
 import numpy as np
 
 from polhode.algebra import elementary
@@ -35,6 +34,7 @@ from polhode.errors import InvalidInput
 from polhode.flows import polynomial_lanes
 from polhode.flows.polynomial_lanes import ADDRESSES, MARCH_TAYLOR, march_taylor
 from polhode.kernel import jit, lane_drive as D, layout as L
+from polhode.kernel.lane_drive import lane_width
 from polhode.kernel.source import Unsupported
 from polhode.methods import MethodSpec
 from polhode.methods.record import CompiledMethod
@@ -61,17 +61,6 @@ IN_LANES = tuple(
 """What computes functions over lanes; others are called lane by lane."""
 MOST_KNOWN = 2
 """Of systems of more bodies one kernel serves all numbers."""
-
-
-@functools.cache
-def lane_width(series: bool = False) -> int:
-    """How many members take a step together: two vectors of 8 with registers of 512 bits, else of 4.
-
-    The operations of a step wait for each other; two vectors at once fill the time (measured: 71 million steps of a top
-    a second where one vector takes 39, and four 80). Of series several products are summed at a time, so that one
-    vector keeps the processor busy.
-    """
-    return (16 if llvm.get_host_cpu_features().get("avx512f") else 8) // (1 + series)
 
 
 @dataclass(frozen=True, eq=False)

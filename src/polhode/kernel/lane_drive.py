@@ -6,8 +6,11 @@ stays in the fastest memory. Arrays lie by members; a group's numbers are copied
 
 from __future__ import annotations
 
+import functools
 from math import inf
 from typing import Any
+
+import llvmlite.binding as llvm
 
 from polhode.kernel import drive, jit, layout as L
 from polhode.kernel.drive import squared_speed
@@ -48,6 +51,19 @@ STATES, BODIES, FRAMES, CONSTANTS, COEFFICIENTS, INT_COEFFICIENTS, BLOCKS, STEP_
 STATUS, DONE, ITERATIONS = 12, 13, 14
 MARCH_LANES = i8(i8, i8, i8, i8, i8, f8, f8, f8, I1, I1)
 """march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes, addresses)"""
+
+
+@functools.cache
+def lane_width(series: bool = False) -> int:
+    """How many elements take a step together: two vectors, for operations of one wait for each other (71 million steps
+    of a top a second where one vector takes 39, four 80); of series, which sum several products at a time, one."""
+    return (16 if llvm.get_host_cpu_features().get("avx512f") else 8) // (1 + series)
+
+
+@jit.inlined
+def each_lane():
+    """The number of each lane."""
+    return lane_numbers()
 
 
 @jit.inlined

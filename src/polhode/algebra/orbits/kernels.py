@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from math import atan2, copysign, cos, floor, frexp, hypot, inf, ldexp, nan, sin, sqrt
+from math import atan2, copysign, cos, floor, hypot, inf, nan, sin, sqrt
 
 from polhode.algebra.kepler import (
     TWO_PI,
@@ -15,14 +15,15 @@ from polhode.algebra.kepler import (
     energy_constant,
     guess_around,
     guess_ellipse,
-    kepler_step,
+    kepler_motion,
     period_of,
     two_dot,
-    two_product,
     universal,
+    whole_turns,
 )
 from polhode.algebra.so3 import axpy, cross, dot, scale
 from polhode.kernel.jit import helper, inlined
+from polhode.kernel.simd import exponent_and_fraction, two_to
 
 STRAIGHT = 1e-13
 """Ratio of periapsis distance to distance below which an orbit counts as rectilinear: its elements have no digits."""
@@ -34,10 +35,12 @@ def propagated(r, v, t, mu):
 
     Lengths are scaled by 2^k and times by 2^j to prevent overflow, which changes no digit.
     """
-    k = frexp(abs(r[0]) + abs(r[1]) + abs(r[2]))[1]
-    j = (3 * k - frexp(mu)[1]) // 2
-    long, fast = ldexp(1.0, k), ldexp(1.0, k - j)
-    status, r, v = kepler_step(ldexp(mu, 2 * j - 3 * k), scale(1.0 / long, r), scale(1.0 / fast, v), ldexp(t, -j))
+    k = exponent_and_fraction(abs(r[0]) + abs(r[1]) + abs(r[2]))[0]
+    j = float(floor(0.5 * (3.0 * k - exponent_and_fraction(mu)[0])))
+    long, fast = two_to(k), two_to(k - j)
+    status, r, v = kepler_motion(
+        mu / (long * fast * fast), 1.0, scale(1.0 / long, r), scale(1.0 / fast, v), t * two_to(-j)
+    )
     r, v = scale(long, r), scale(fast, v)
     return r[0], r[1], r[2], v[0], v[1], v[2], float(status)
 
@@ -45,7 +48,7 @@ def propagated(r, v, t, mu):
 @helper
 def energy_and_period(r, v, mu):
     """Specific energy, and the period or infinity."""
-    _, _, b, db = energy_constant(mu, two_dot(r, r), two_dot(v, v))
+    b, db, _, _, _, _ = energy_constant(mu, two_dot(r, r), two_dot(v, v))
     return -0.5 * b, period_of(mu, b, db)[0] if b > 0.0 else inf
 
 
@@ -69,7 +72,7 @@ def eccentricity_of(r, v, mu):
 def apsides_of(r, v, mu):
     """Smallest and largest distance."""
     _, _, _, p, _, _, e = shape(mu, r, v)
-    _, _, b, _ = energy_constant(mu, two_dot(r, r), two_dot(v, v))
+    b = energy_constant(mu, two_dot(r, r), two_dot(v, v))[0]
     return p / (1.0 + e), (1.0 + e) * mu / b if b > 0.0 else inf
 
 
@@ -134,9 +137,17 @@ def modified_signed(mu, r, v, I):
     return p, dot(eccentric, F), dot(eccentric, G), h, k, atan2(dot(r, G), dot(r, F))
 
 
-@inlined
-def from_modified_numbers(p, f, g, h, k, L, I, mu):
+@helper
+def modified(r, v, mu, I):
+    """Modified equinoctial elements."""
+    p, f, g, h, k, L = modified_signed(mu, r, v, I)
+    return p, f, g, h, k, L if L >= 0.0 else (L + TWO_PI) % TWO_PI
+
+
+@helper
+def from_modified(elements, mu, I):
     """Position and velocity; nan beyond the asymptote [walker1985]."""
+    p, f, g, h, k, L = elements
     c, s = cos(L), sin(L)
     ratio = 1.0 + f * c + g * s
     if not ratio > 0.0:
@@ -148,27 +159,13 @@ def from_modified_numbers(p, f, g, h, k, L, I, mu):
 
 
 @helper
-def modified(r, v, mu, I):
-    """Modified equinoctial elements."""
-    p, f, g, h, k, L = modified_signed(mu, r, v, I)
-    return p, f, g, h, k, L if L >= 0.0 else (L + TWO_PI) % TWO_PI
-
-
-@helper
-def from_modified(elements, mu, I):
-    """Position and velocity from modified equinoctial elements."""
-    p, f, g, h, k, L = elements
-    return from_modified_numbers(p, f, g, h, k, L, I, mu)
-
-
-@helper
 def equinoctial(r, v, mu, I):
     """Equinoctial elements; a is infinite where the orbit is open.
 
     Uses nu - E = 2 atan2(e sin E, 1 + sqrt(1 - e^2) - e cos E), which has no singularity.
     """
     p, f, g, h, k, L = modified_signed(mu, r, v, I)
-    d, _, b, _ = energy_constant(mu, two_dot(r, r), two_dot(v, v))
+    b, _, d, _, _, _ = energy_constant(mu, two_dot(r, r), two_dot(v, v))
     if not b > 0.0:
         return inf, g, f, k, h, 0.0
     x, y = 1.0 - d * b / mu, dot(r, v) * sqrt(b) / mu
@@ -185,21 +182,13 @@ def from_equinoctial(elements, mu, I):
     E = eccentric_anomaly(longitude - w, e)
     x, y, z = e * cos(E), e * sin(E), (1.0 - e) * (1.0 + e)
     L = longitude + y + 2.0 * atan2(y, 1.0 + sqrt(z) - x)
-    return from_modified_numbers(size * z, f, g, h, k, L, I, mu)
-
-
-@inlined
-def split_revolutions(x):
-    """Number of full revolutions in an angle, and the remainder between -pi and pi."""
-    n = floor(x / TWO_PI + 0.5)
-    z, dz = two_product(n, TWO_PI)
-    return n, (x - z) - (dz + n * TWO_PI_TAIL)
+    return from_modified((size * z, f, g, h, k, L), mu, I)
 
 
 @helper
 def eccentric_anomaly(M, e):
     """Solve Kepler's equation E - e sin E = M for E, 0 <= e < 1, any M."""
-    n, M = split_revolutions(M)
+    n, M = whole_turns(M, TWO_PI, TWO_PI_TAIL)
     t = abs(M)
     if t == 0.0 or e == 0.0:
         return n * TWO_PI + M
@@ -225,6 +214,6 @@ def mean_anomaly(x, e, b):
     """Mean anomaly from the eccentric (b = 1) or hyperbolic anomaly x (b = -1), without cancellation near e = 1."""
     n = 0.0
     if b > 0.0:
-        n, x = split_revolutions(x)
+        n, x = whole_turns(x, TWO_PI, TWO_PI_TAIL)
     _, _, G3 = universal(b, x)
     return n * TWO_PI + (b * (1.0 - e) * x + e * G3)

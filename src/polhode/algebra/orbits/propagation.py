@@ -16,7 +16,7 @@ __all__ = [
     "angular_momentum", "apsides", "eccentricity_vector", "period", "propagate", "specific_energy",
 ]  # fmt: skip
 
-_PROPAGATE = Rows(propagated, (7,), position=POSITION, velocity=VELOCITY, t=TIME, mu=MU)
+_PROPAGATE = Rows(propagated, (7,), lanes=True, position=POSITION, velocity=VELOCITY, t=TIME, mu=MU)
 _ENERGY = Rows(energy_and_period, (2,), position=POSITION, velocity=VELOCITY, mu=MU)
 _MOMENTUM = Rows(cross_exact, (3,), position=POSITION, velocity=VELOCITY)
 _ECCENTRICITY = Rows(eccentricity_of, (3,), position=POSITION, velocity=VELOCITY, mu=MU)
@@ -58,8 +58,10 @@ def propagate(position: ArrayLike, velocity: ArrayLike, t: ArrayLike, mu: ArrayL
     if out.ndim == 1 and out[6] == slots.OK:
         return out[:3], out[3:6]
     status = out[..., 6]
-    refuse(status == slots.NOT_CONVERGED, "t", "is more than 1e15 periods, after which nothing is left of the phase")
-    refuse(status != slots.OK, "t", "leads into the centre, or beyond the range of double precision")
+    if status.any():
+        lost = "is more than 1e15 periods, after which nothing is left of the phase"
+        refuse(status == slots.NOT_CONVERGED, "t", lost)
+        refuse(status != slots.OK, "t", "leads into the centre, or beyond the range of double precision")
     return out[..., :3], out[..., 3:6]
 
 
