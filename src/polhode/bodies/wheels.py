@@ -85,12 +85,12 @@ class Wheels:
     @lru_cache  # noqa: B019  it keeps some
     def axes_in(self, frame: tuple[float, ...]) -> Directions:
         """Their axes in the principal frame."""
-        return tuple(rotate_inverse(frame, axis) for axis in self.directions)
+        return tuple(rotate_inverse(frame, tuple(axis)) for axis in self.axes.tolist())
 
     @cached_property
-    def directions(self) -> Directions:
-        """Their axes in the user's body frame."""
-        return tuple(map(tuple, self.axes.tolist()))
+    def tensor(self) -> Array:
+        """What they add about their axes to the inertia, in the user's body frame."""
+        return np.einsum("k,ki,kj->ij", self.inertia, self.axes, self.axes)
 
     def __repr__(self) -> str:
         return f"reaction_wheels({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
@@ -99,15 +99,16 @@ class Wheels:
 def rest_of(whole: Iterable[Iterable[float]], wheels: Wheels | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Principal moments and frame of a body without what wheels add about their axes, from those of the whole."""
     moments, frame = (tuple(map(float, one)) for one in whole)
-    return (moments, frame) if wheels is None else _rest(moments, frame, wheels.directions, tuple(wheels.inertia))
+    return (moments, frame) if wheels is None else _rest(moments, frame, wheels)
 
 
 @lru_cache
-def _rest(moments: tuple[float, ...], frame: tuple[float, ...], axes: Directions, inertia: Any) -> tuple[Any, ...]:
-    F = np.array([rotate_inverse(frame, tuple(e)) for e in np.eye(3)])  # user's axes, principal frame
-    rest = F @ np.diag(moments) @ F.T - np.einsum("k,ki,kj->ij", inertia, axes, axes)
-    least = float(np.linalg.eigvalsh(rest).min())
-    if not least > 0.0:
+def _rest(moments: tuple[float, ...], frame: tuple[float, ...], wheels: Wheels) -> tuple[Any, ...]:
+    F = np.eye(3) if frame == (1.0, 0.0, 0.0, 0.0) else np.array([rotate_inverse(frame, tuple(e)) for e in np.eye(3)])
+    rest = F @ np.diag(moments) @ F.T - wheels.tensor
+    if np.count_nonzero(rest) == 3 and min(diagonal := rest.diagonal().tolist()) > 0.0:
+        return tuple(diagonal), (1.0, 0.0, 0.0, 0.0)
+    if not (least := float(np.linalg.eigvalsh(rest).min())) > 0.0:
         raise InvalidInput(f"the inertia without that of the wheels about their axes has the moment {least:g}; give "
                            "the inertia of the whole, wheels included, or smaller wheels")  # fmt: skip
     return tuple(tuple(one.tolist()) for one in principal(rest, triangle=False))

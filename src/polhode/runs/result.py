@@ -203,10 +203,10 @@ def potential_energies(
         write_energies(times, states, now.bodies, now.parameters, potential, energies)
     except Exception as caught:
         problem = caught
-    failed = np.flatnonzero(~np.isfinite(energies))
-    if not failed.size:
+    finite = np.isfinite(energies)
+    if finite.all():
         return energies, None
-    k = int(failed[0])
+    k = int(finite.argmin())
     t = float(times[k])
     where: dict[str, Any] = {"step": run.number(t), "time": t}
     bridge = run.system.bridged_potential()

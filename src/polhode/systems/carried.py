@@ -125,13 +125,18 @@ class Carried:
 
     def variables(self, body: Body) -> tuple[AuxiliaryVariable, ...]:
         """Its states as auxiliary variables."""
-        words = {name: (starts, told) for one in body.rotors.values() for name, starts, told in one.states}
-        words.setdefault("wheel_angle", (np.zeros(self.wheels), "angles through which wheels have turned"))
-        return tuple(
-            AuxiliaryVariable(name, f"{self.label(name)}{k}", True, True, float(words[name][0][k]),
-                              "gimbal" if name in OF_GYROS else "wheel", "", words[name][1])
-            for name, (_, count) in self.states.items() for k in range(count)
-        )  # fmt: skip
+        return _variables(self, body.wheels, body.gyros)
+
+
+@lru_cache
+def _variables(carried: Carried, *rotors: Wheels | Gyros | None) -> tuple[AuxiliaryVariable, ...]:
+    words = {name: (starts, told) for one in rotors if one is not None for name, starts, told in one.states}
+    words.setdefault("wheel_angle", (np.zeros(carried.wheels), "angles through which wheels have turned"))
+    return tuple(
+        AuxiliaryVariable(name, f"{carried.label(name)}{k}", True, True, float(words[name][0][k]),
+                          "gimbal" if name in OF_GYROS else "wheel", "", words[name][1])
+        for name, (_, count) in carried.states.items() for k in range(count)
+    )  # fmt: skip
 
 
 def carried_by(bodies: Sequence[Body], at: int) -> tuple[Carried, ...]:
@@ -221,13 +226,13 @@ def watches_of(one: Carried, body: Body, first: int) -> tuple[Watch, ...]:
     """The events of the rotors in a body; ``first``: index in the state of the first variable that loads read."""
     wheels = [] if body.wheels is None else body.wheels.most_momentum
     gyros = [] if body.gyros is None else body.gyros.most_angle
-    limits = [("wheel_momentum", k, most, one.wheel_flag(k)) for k, most in enumerate(wheels)]
+    limits = [("wheel_momentum", k, most, one.wheel_flag(k)) for k, most in enumerate(wheels) if most < inf]
     limits += [("gimbal_angle", one.gimbals * k + j, most, one.gimbal_flag(k, j))
-               for k, angles in enumerate(gyros) for j, most in enumerate(angles)]  # fmt: skip
+               for k, angles in enumerate(gyros) for j, most in enumerate(angles) if most < inf]  # fmt: skip
     return tuple(
         Watch((float(first + one.states[quantity][0] + k), float(most), float(flag)), *EVENTS[quantity], cuts=True,
               flag=flag)
-        for quantity, k, most, flag in limits if most < inf
+        for quantity, k, most, flag in limits
     )  # fmt: skip
 
 

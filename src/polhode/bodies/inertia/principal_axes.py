@@ -379,8 +379,7 @@ def inertias_of(inertia: object, N: int) -> tuple[Array, Array]:
         raise InvalidInput(f"inertia must be 3 moments or a tensor, or those of each body, not {shown(inertia)}")
     if N == 1 and (len(inertia) != 1 or not isinstance(inertia[0], list | tuple | np.ndarray)):
         inertia = [inertia]
-    count = len(inertia)
-    if count != N:
-        raise InvalidInput(f"inertia must be one entry for each of {N} masses, but has {count}")
+    if len(inertia) != N:
+        raise InvalidInput(f"inertia must be one entry for each of {N} masses, but has {len(inertia)}")
     found = [principal(one, name="inertia" if N == 1 else f"inertia[{i}]") for i, one in enumerate(inertia)]
     return np.array([one.moments for one in found]), np.array([one.frame for one in found])
