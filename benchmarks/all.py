@@ -244,17 +244,21 @@ def short(x: float | None) -> str:
     return f"{x:.0f}" if abs(x) >= 1000 else f"{x:.4g}"
 
 
-def line(row: Row, figure: dict[str, Any]) -> bool:
-    """Print a figure of a row; whether it is met."""
+def line(row: Row, figure: dict[str, Any]) -> bool | None:
+    """Print a figure of a row; whether it is met, None where nothing was compared."""
     against = row.most if row.most is not None else figure["peer"]
     ours, needed = figure["ours"], row.ratio
     name = figure["name"]
     if figure["refused"]:
         print(f"    missed: refused with '{figure['refused']}'", flush=True)
         return False
-    if against is None or against != against or ours != ours:
-        print(f"    not run{'':5} {name}: {figure['note'] or 'no figure'}", flush=True)
-        return False
+    if against is None or (against != against and ours != ours):
+        print(f"    not run  {name}: {figure['note'] or 'no figure'}", flush=True)
+        return None
+    if against != against or ours != ours:
+        reached = "the peer's" if against != against else "ours"
+        print(f"    {'met' if against != against else 'missed':8} {name}: not reached by {reached}", flush=True)
+        return against != against
     ratio = against / ours if ours > 0.0 else float("inf")
     met = ours <= against if not against else ratio >= needed
     errors = "  errors " + ", ".join(f"{x:.0e}" for x in figure["errors"]) if figure["errors"] else ""
@@ -285,9 +289,7 @@ def tell(row: Row, python: str | None, quick: bool, long: bool, seconds: float) 
     if problem:
         print(f"    not all: {problem}")
         return "not run"
-    if all(one["peer"] is None and row.most is None and not one["refused"] for one in found):
-        return "not run"
-    return "met" if all(compared) else "missed"
+    return "not run" if None in compared else "met" if all(compared) else "missed"
 
 
 def wanted(rows: Iterable[Row], sections: list[int], words: list[str]) -> list[Row]:
