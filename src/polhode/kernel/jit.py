@@ -516,9 +516,10 @@ def closed(function, signature, behind):
         result = (kernel := _compiled_kernel(Made(function), signature, copy=copy)).overloads[kinds]
         name = result.fndesc.llvm_func_name
         places = result.library.codegen._engine.get_global_value_address(f"{name}.data")
-        if free := _places.setdefault(places, list(range(PLACES))):
+        free = _places.setdefault(places, list(range(PLACES)))
+        with contextlib.suppress(IndexError):  # none is free, or another thread has taken the last one
+            k = free.pop()
             break
-    k = free.pop()
     words = [_addresses(one, signature) if hasattr(one, "overloads") else (id(one),) for one in behind]
     data = np.array(sum(words, ()), dtype=np.int64)
     ctypes.c_int64.from_address(places + 8 * k).value = data.ctypes.data
