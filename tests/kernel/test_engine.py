@@ -393,6 +393,9 @@ def test_what_a_run_does_not_use_is_not_loaded(python):
         top = ph.heavy_top([5, 5, 1], center_of_mass=[0, 0, 1], weight=20.0)
         assert ph.prepare(top, step=0.01, steps=10).run({"angular_velocity": (0, 1, 20)}).time.size == 11
         rows = loaded({*heavy, *unused})
+        from polhode.runs.integrate import Watch
+        Watch()
+        assert "xarray" in sys.modules, "Ctrl-C could find it half imported when the run is over"
         ph.integrate(top, step=0.01, steps=10, angular_velocity=(0, 1, 20))
         print(json.dumps([rows, loaded(unused)]))
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import numpy as np
@@ -39,6 +40,20 @@ def test_a_text_has_one_module_and_one_file(folder):
     assert len(list(folder.iterdir())) == 2
     assert sys.modules[made.__name__] is made
     assert made.f.__code__.co_filename == made.__file__
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files have no modes")
+def test_the_folders_are_the_users_alone(tmp_path, monkeypatch):
+    """The root too, in which compiled kernels are looked for only where others cannot write."""
+    monkeypatch.setattr(written, "cache_root", lambda: tmp_path / "cache")
+    before = os.umask(0)
+    try:
+        module_of("def f(x):\n    return sqrt(x) + 45.0\n")
+    finally:
+        os.umask(before)
+    assert [path.stat().st_mode & 0o777 for path in (tmp_path / "cache", tmp_path / "cache" / "programs")] == [
+        0o700
+    ] * 2
 
 
 def test_what_is_run_is_the_text_and_not_the_file(folder):
