@@ -166,21 +166,14 @@ class TangentWriter(Writer):
         for factor, derivatives in terms:
             if derivatives is None:
                 continue
-            if found is None:
-                if factor == 1:
-                    found = list(derivatives)
-                elif factor == -1:
-                    found = [self.builder.fsub(z, d) for z, d in zip(self.unit.minus_zeros, derivatives, strict=True)]
-                else:
-                    found = [self.scaled(factor, d) for d in derivatives]
-                continue
-            for k, d in enumerate(derivatives):
-                if factor == 1:
-                    found[k] = self.builder.fadd(found[k], d, flags=CONTRACT)
-                elif factor == -1:
-                    found[k] = self.builder.fsub(found[k], d, flags=CONTRACT)
-                else:
-                    found[k] = self.builder.fadd(found[k], self.scaled(factor, d), flags=CONTRACT)
+            own = list(derivatives) if isinstance(factor, int) else [self.scaled(factor, d) for d in derivatives]
+            if found is not None:
+                add = self.builder.fsub if factor == -1 else self.builder.fadd
+                found = [add(a, d, flags=CONTRACT) for a, d in zip(found, own, strict=True)]
+            elif factor == -1:
+                found = [self.builder.fsub(z, d) for z, d in zip(self.unit.minus_zeros, own, strict=True)]
+            else:
+                found = own
         return found
 
     def primal(self, value: Value) -> Value:

@@ -166,7 +166,6 @@ def shared_pairs(products: Sequence[Sequence[str]]) -> tuple[list[list[str]], li
     """Lists of factors in which pairs that occur in several lists are factors of their own, the most frequent first."""
     lists = [sorted(p) for p in products]
     places: dict[tuple[str, str], set[int]] = defaultdict(set)
-    heap: list[tuple[int, tuple[str, str]]] = []
 
     def pairs_of(p: list[str]) -> set[tuple[str, str]]:
         return {(min(a, b), max(a, b)) for i, a in enumerate(p) for b in p[i + 1 :]}
@@ -178,9 +177,7 @@ def shared_pairs(products: Sequence[Sequence[str]]) -> tuple[list[list[str]], li
     for n, p in enumerate(lists):
         for pair in sorted(pairs_of(p)):
             places[pair].add(n)
-    for pair in places:
-        heap.append((-len(places[pair]), pair))
-    heap = [entry for entry in heap if entry[0] < -1]
+    heap = [(-len(where), pair) for pair, where in places.items() if len(where) > 1]
     heapq.heapify(heap)
     made: list[tuple[str, tuple[str, str]]] = []
     while heap:

@@ -113,18 +113,14 @@ class OfTwo:
             return self._read(a, max(bodies, default=0))
         if row[0] == "fun":
             return h.fun(row[1], *map(self._any, row[2]))
+        rest, groups = [], {0: [], 1: []}  # type: ignore[var-annotated]
+        for b, x in row[-1]:
+            of = self._bodies(b)
+            own = of in ({0}, {1}) if row[0] == "sum" else of in (set(), {0}, {1}) and not self._turns(b)
+            (groups[min(of, default=0)] if own else rest).append((b, x))
         if row[0] == "sum":
-            rest, groups = [], {0: [], 1: []}  # type: ignore[var-annotated]
-            for b, f in row[2]:
-                of = self._bodies(b)
-                (groups[min(of)] if of in ({0}, {1}) else rest).append((b, f))
             terms = [(self._any(g.sum(*some)), 1.0) for some in groups.values() if some]
             return h.sum((h.const(row[1]), 1.0), *terms, *((self._any(b), f) for b, f in rest))
-        rest, groups = [], {0: [], 1: []}
-        for b, e in row[1]:
-            of = self._bodies(b)
-            still = of in (set(), {0}, {1}) and not self._turns(b)
-            (groups[min(of, default=0)] if still else rest).append((b, e))
         factors = [self._any(g.mul(*(g.power(b, e) for b, e in some))) for some in groups.values() if some]
         return h.mul(*factors, *(h.power(self._any(b), e) for b, e in rest))
 

@@ -227,7 +227,7 @@ def assembled(
     own: dict[str, Any] = {
         "arguments": {**{key: told(one) for key, one in arguments.items()}, **given.arguments},
         "ground": ground_about(further, bodies), **attributes,
-        "functions": functions, "made_again": Anew.of(functions),
+        "functions": functions, "made_again": made_anew(functions),
     }  # fmt: skip
     if further:
         own["arguments"]["loads"] = {one.name: more.arguments[one.name] for one in given.more}
@@ -384,28 +384,20 @@ def sharing(whole: Sum) -> Sum:
     return replace(whole, summands=summands, controllers=controllers)
 
 
-@dataclass(frozen=True)
-class Anew:
-    """A system built again where its functions read other things than before."""
+def made_anew(functions: Mapping[str, Any]) -> Callable[[System], System] | None:
+    """The system at present, of one that is built again where its functions read other things than before; None where
+    they stay what they are."""
+    users = tuple(one for one in functions.values() if not jit.self_contained(one.function))
+    before = tuple(one.looked if isinstance(one, UserFunction) else one.made for one in users)
 
-    users: tuple[UserFunction, UserFunction]  # those that read more than their arguments
-    made: tuple[Any, ...]  # what they were
-
-    @classmethod
-    def of(cls, functions: Mapping[str, Any]) -> Callable[[System], System] | None:
-        """For a system of these functions; None where they stay what they are."""
-        reading = tuple(one for one in functions.values() if not jit.self_contained(one.function))
-        made = (one.looked if isinstance(one, UserFunction) else one.made for one in reading)
-        return cls(reading, tuple(made)) if reading else None
-
-    def __call__(self, system: System) -> System:
-        """The system at present: the last one that was built."""
-        made = tuple(one.made for one in self.users)
-        if made == self.made:
+    def again(system: System) -> System:
+        if (made := tuple(one.made for one in users)) == before:
             return system
         kept: dict[Any, System] = system.__dict__.setdefault("_again", {})
-        if made not in kept:
+        if made not in kept:  # the last one that was built
             kept.clear()
             kept[made] = built(system.name, system.arguments, handed_in(system))
             kept[made].__dict__["_told"] = system.__dict__.get("_told", set())
         return kept[made]
+
+    return again if users else None
