@@ -193,3 +193,16 @@ def test_planes_and_apsides_go_through_the_other_body():
     ds = ph.integrate(two, step=0.3, t_end=2.4, events=kinds, start=start)
     assert sorted(ds.event_kind.values.tolist()) == ["ascending_node", "periapsis"]
     np.testing.assert_allclose(ds.event_time, 1.0, rtol=1e-14)
+
+
+def test_an_event_of_a_state_in_a_run_that_records_work():
+    def slowed(t, x, v, parameters, states):
+        return (-v[0], 0.0, 0.0), 1.0
+
+    def reaches(u):
+        return u - 0.35
+
+    system = ph.particle(force=slowed, states={"u": 0.0})
+    assert [one.quantity for one in system.auxiliary] == ["work", "u"]
+    ds = ph.integrate(system, "mkrk:cv8", step=0.1, steps=5, velocity=(2.0, 0.0, 0.0), events=[ph.events.of(reaches)])
+    assert abs(ds.event_time.values - 0.35).max(initial=0.0) < 1e-12 and ds.event_time.size == 1
