@@ -140,3 +140,27 @@ def test_one_event_reads_a_global_anew_in_every_run(monkeypatch):
         monkeypatch.setitem(globals(), "HEIGHT", height)
         ds = ph.integrate(ball, "v2", step=0.2, t_end=2.0, velocity=(0, 0, 1.0), events=[event])
         np.testing.assert_allclose(ds.event_time, [height], rtol=1e-12)
+
+
+wave = np.sin
+WAVES = {
+    "sin": (np.sin, lambda t, q, omega, parameters: (0.1 * np.sin(omega[1]), 0.0, 0.0)),
+    "cos": (np.cos, lambda t, q, omega, parameters: (0.1 * np.cos(omega[1]), 0.0, 0.0)),
+    "own": (lambda x: 0.5 * x, lambda t, q, omega, parameters: (0.05 * omega[1], 0.0, 0.0)),
+}
+
+
+def waving(t, q, omega, parameters):
+    return (0.1 * wave(omega[1]), 0.0, 0.0)
+
+
+def test_a_name_of_a_function_of_a_library_may_be_given_to_another(monkeypatch):
+    steps, start = {"step": 0.05, "steps": 20}, {"angular_velocity": (1.0, 2.0, 3.0)}
+    body = ph.rigid_body((1, 2, 3), torque=waving)
+    prepared = ph.prepare(body, "v2", **steps)
+    for name in ("sin", "cos", "own", "sin"):
+        function, written = WAVES[name]
+        monkeypatch.setitem(globals(), "wave", function)
+        expected = ph.integrate(ph.rigid_body((1, 2, 3), torque=written), "v2", **steps, **start).angular_velocity
+        for found in (ph.integrate(body, "v2", **steps, **start), prepared.run(start)):
+            np.testing.assert_allclose(found.angular_velocity, expected, rtol=1e-13)

@@ -390,26 +390,35 @@ def _of_code(code: CodeType) -> bytes:
 
 
 @functools.lru_cache(KEPT_KERNELS)
-def _digest_alone(code: CodeType, label: str, read: frozenset[tuple[str, ModuleType]]) -> bytes:
+def _digest_alone(code: CodeType, label: str, read: frozenset[tuple[str, Any]]) -> bytes:
     """The digest of code that reads these libraries by these names, and nothing else but its arguments."""
-    named = label, sorted((name, module.__name__, id(module)) for name, module in read)
+    named = label, sorted((name, one.__name__, id(one)) for name, one in read)
     return hashlib.sha256(_of_code(code) + repr(named).encode()).digest()
 
 
-def libraries_read(function) -> frozenset[tuple[str, ModuleType]] | None:
-    """Which of ``LIBRARIES`` a function reads, by their names; None if it reads more, beside arguments and builtins."""
+def _of_library(value) -> bool:
+    """Whether a value is one of ``LIBRARIES`` or a function of theirs."""
+    home = getattr(value, "__self__", None) if isinstance(value, type(len)) else value
+    if isinstance(value, np.ufunc | type(np.cross)):  # of others too
+        return vars(np).get(value.__name__) is value
+    return isinstance(home, ModuleType) and home.__name__.partition(".")[0] in LIBRARIES
+
+
+def libraries_read(function) -> frozenset[tuple[str, Any]] | None:
+    """Which of ``LIBRARIES``, and functions of theirs, a function reads, by their names; None if it reads more, beside
+    arguments and builtins."""
     if not isinstance(function, FunctionType) or function.__closure__ or function.__kwdefaults__:
         return None
-    known = function.__globals__
-    read = [(name, known[name]) for name in global_names(function.__code__) if name in known]
-    libraries = all(isinstance(one, ModuleType) and one.__name__.partition(".")[0] in LIBRARIES for _, one in read)
-    return frozenset(read) if libraries else None
+    there = function.__globals__
+    read = [(name, there[name]) for name in global_names(function.__code__) if name in there]
+    return frozenset(read) if all(_of_library(one) for _, one in read) else None
 
 
 def self_contained(function) -> bool:
     """Whether a function reads nothing but its arguments, builtins and ``LIBRARIES``, so that it stays as it is."""
-    function = python_of(function)
-    return libraries_read(function) is not None and all(isinstance(one, PLAIN) for one in function.__defaults__ or ())
+    read = libraries_read(function := python_of(function))  # a name of a function may be given to another
+    plain = all(isinstance(one, PLAIN) for one in getattr(function, "__defaults__", None) or ())
+    return read is not None and plain and all(isinstance(one, ModuleType) for _, one in read)
 
 
 def _feed_object(total, value, seen, names) -> None:

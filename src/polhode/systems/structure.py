@@ -87,11 +87,11 @@ def structure_of(sum: Sum) -> Structure:
         return made.fixed, made
 
     others, (acts, numbers, _) = [*_keys(*sum.controllers, *sum.around)], sum.closed
+    keys = [one.key(act) for one, act in zip(sum.summands, acts, strict=True)]
     if numbers and not (sum.each or sum.of_pairs or sum.beside or loops_of(sum)):
-        keys = [one.key(act) for one, act in zip(sum.summands, acts, strict=True)]
         with suppress(InvalidInput, UserFunctionError):  # they are constants, then
             return _once((*key, "closed"), [*keys, *others], sum.parameters, lambda: make(True), numbers)
-    return _once(key, [*_keys(*sum.summands), *others], sum.parameters, make)
+    return _once(key, [*(_keys(*sum.summands) if numbers else keys), *others], sum.parameters, make)
 
 
 def _made(sum: Sum) -> Structure:
