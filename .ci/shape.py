@@ -61,7 +61,7 @@ SIZES = {
     "polhode": (1809, 873),
     "polhode_papers": (15597, 8232),
     "programs": (5502, 3440),
-    "runs": (12165, 7314),
+    "runs": (12168, 7314),
     "surroundings": (2634, 1194),
     "systems": (13597, 6958),
     "trajectory": (5906, 3012),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import subprocess
 import sys
 from math import cos, pi, sin
@@ -395,3 +396,18 @@ def test_a_fall_into_the_centre_ends_with_the_size_of_its_last_steps():
             ph.orbit(1.0), "taylor", steps=ph.Tolerance(1e-10), position=(1.0, 0.0, 0.0), velocity=0, t_end=5.0
         )
     assert told.value.trajectory.time[-1] == pytest.approx(np.pi / 8**0.5)
+
+
+def test_a_run_says_what_drift_it_may_have():
+    """The error of the energy grows in proportion to the time, and stays below what is said."""
+    top, start = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0), {"angular_velocity": (0.0, 1.0, 20.0)}
+    ds = ph.integrate(top, "taylor", steps=ph.Tolerance(1e-6), t_end=400.0, **start)
+    allowed = float(
+        re.search(r"may drift, linearly in time; the tolerance allows (\S+) of it", ds.attrs["drift_note"])[1]
+    )
+    assert allowed == pytest.approx(1e-6 * ds.attrs["steps"], rel=0.05)
+    half, whole = (abs(float(ds.energy_error.interp(time=t))) for t in (200.0, 400.0))
+    assert 1.8 < whole / half < 2.2 and whole < allowed
+    ds = ph.integrate(top, "taylor8", step=0.01, steps=5, **start)
+    assert ds.attrs["drift_note"].endswith("half the step divides the drift by 2^8")
+    assert "drift_note" not in ph.integrate(top, "v2", step=0.01, steps=5, **start).attrs

@@ -136,6 +136,11 @@ def attributes(run: Run, error: PolhodeError | None, stopped: str) -> dict[str, 
         found["epoch"] = request.settings.epoch
     if bath is not None and (note := bath.note(run.integrator.bath_coefficients, run.h)):
         found["transport_note"] = note
+    if run.chosen.method.family == "taylor":
+        found["drift_note"] = "errors of steps add up: what is conserved may drift, linearly in time; " + (
+            f"the tolerance allows {found['rtol'] * run.done:.2g} of it in {run.done} steps, {found['rtol']:g} in each"
+            if run.adaptive else f"half the step divides the drift by 2^{found['order']}"
+        )  # fmt: skip
     if error is not None:
         found["incomplete"] = str(error)
     if stopped:

@@ -146,7 +146,10 @@ class State:
             array(value, name)
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{name}={_brief(value)}" for name, value in self.given.items())
+        told = ", ".join(
+            f"{name}={np.array2string(x, separator=', ', threshold=12) if isinstance(x, np.ndarray) else repr(x)}"
+            for name, x in self.given.items()
+        )
         return f"State({told})"
 
     @property
@@ -244,11 +247,6 @@ def record_of(start: Any) -> dict[str, Any]:
             "the record of the run in start is not one that polhode wrote; give a mapping of its last row"
         )
     return kept
-
-
-def _brief(value: object) -> str:
-    """A value as short as it can be read."""
-    return np.array2string(value, separator=", ", threshold=12) if isinstance(value, np.ndarray) else repr(value)
 
 
 def check_forms(given: Mapping[str, Any]) -> None:
