@@ -179,7 +179,7 @@ def not_numbers(x, y, k):
     return 1.0 * (not a < 1.0) + 2.0 * (a != a) + max(a, 1.0) + min(2.0, a)
 
 
-def tested_numbers(x, y, k):
+def numbers_tested(x, y, k):
     a = nan if k == 0 else inf if k == 1 else x
     return 1.0 * math.isnan(a) + 2.0 * math.isfinite(a)
 
@@ -194,7 +194,7 @@ def small_arrays(x, y, k):
 
 COMPARED = (
     arithmetic, whole_numbers, division_of_numbers, comparisons, conditions, widening, unrelated_uses, loops,
-    helpers, functions, table_with_signs, not_numbers, tested_numbers,
+    helpers, functions, table_with_signs, not_numbers, numbers_tested,
 )  # fmt: skip
 CONSTRUCTS = (*COMPARED, tuples, small_arrays)
 """Numba has no index of a tuple of two types, and adds the products of ``@`` in another order."""

@@ -227,9 +227,9 @@ def _told(run: Run, times: Array, rows: Array, speed: float, most_turn: float = 
 def _straight(run: Run, times: Array, states: Array, at: Indices, speed: float) -> float:
     """The largest such change where states within the step that begins at each of these rows, and ends at the next, lie
     on a straight line; infinite where that may tell nothing."""
-    before, after = states[at], states[at + 1]
+    before, after = states[at][:, None], states[at + 1][:, None]
     try:
-        changes = _told(run, times[at] + ALONG * run.h, before + ALONG[:, None] * (after - before), speed, 1.0)
+        changes = _told(run, times[at][:, None] + ALONG * run.h, before + ALONG[:, None] * (after - before), speed, 1.0)
     except Exception:  # a function of the user's, beside the run
         return inf
     return max(changes) if all(change == change for change in changes) else inf
@@ -256,7 +256,7 @@ def coarse_loads(run: Run, times: Array, states: Array) -> str:
         each = type(run) is Run and asked.recording.every == 1 and asked.samples is None and not asked.events
         chosen = sorted({k * (n - 2) // max(1, many - 1) for k in range(many)})
         known = steady and each and not system.sampled
-        if known and _straight(run, times, states, np.array(chosen)[:, None], speed) < SAFE * order:
+        if known and _straight(run, times, states, np.array(chosen), speed) < SAFE * order:
             return ""
         starts, changes = list[tuple[float, Array, float]](), list[float]()
         for k in chosen:
