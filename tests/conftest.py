@@ -60,7 +60,7 @@ def pytest_collection(session):
 def pytest_sessionstart(session):
     """Before the first dot: how long it takes, and that there is more."""
     if not hasattr(session.config, "workerinput") and session.config.args == session.config.getini("testpaths"):
-        print("about 6 minutes on two processors the first time; long forms: -m full, a short one: -m quick")
+        print("about 5 minutes on two processors the first time; long forms: -m full, a short one: -m quick")
 
 
 def _processor_seconds():
