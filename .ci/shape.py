@@ -61,9 +61,9 @@ SIZES = {
     "polhode": (1809, 873),
     "polhode_papers": (15597, 8232),
     "programs": (5502, 3440),
-    "runs": (12168, 7314),
+    "runs": (12179, 7319),
     "surroundings": (2634, 1194),
-    "systems": (13597, 6958),
+    "systems": (13599, 6958),
     "trajectory": (5906, 3012),
     "viewer": (3888, 1183),
 }

@@ -378,6 +378,29 @@ def test_functions_that_read_other_numbers_are_refused(slices, path, monkeypatch
     assert ph.resume(path, torque=braking(0.3)).identical(braked())
 
 
+def falling(body):
+    return {"torque": -GAIN * body.angular_velocity}
+
+
+def slowing(t, position, velocity, q, omega, parameters):
+    return omega[0] - GAIN
+
+
+def test_the_record_of_a_run_has_the_numbers_that_it_read(slices, path, monkeypatch):
+    """Not those of the day the system and the event were made."""
+    body = ph.system(ph.body("a", 1.0, (1, 2, 2.5)), ph.loads.of(falling))
+    event = ph.events.user(slowing)
+    monkeypatch.setitem(globals(), "GAIN", 0.6)
+    for k in (0.6, 0.7):
+        monkeypatch.setitem(globals(), "GAIN", k)
+        there = path.with_name(f"{k}.zarr")
+        ds = ph.integrate(body, "mkrk:rk4", step=0.01, steps=20, **START, events=[event], store=there)
+        assert json.loads(ds.attrs["run"])["numbers"] == {"falling": {"GAIN": k}, "slowing": {"GAIN": k}}
+        assert ph.resume(there, falling=falling, slowing=slowing).sizes["time"] == 21
+    with pytest.raises(ph.errors.InvalidInput, match=r"'falling' reads other numbers .*\(GAIN = 0\.6 there\)"):
+        ph.resume(path.with_name("0.6.zarr"), falling=falling, slowing=slowing)
+
+
 def test_parameters_that_were_laid_out_otherwise_are_made_again(slices, path):
     with pytest.raises(Stop):
         braked(store=ph.Store(path, checkpoint_seconds=0), progress=stopping(50))

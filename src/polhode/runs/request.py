@@ -43,8 +43,8 @@ from polhode.systems.carried import carried_in
 from polhode.systems.events import Event, event_of, events_of, why_not
 from polhode.systems.loads_roles import no_loads
 from polhode.systems.record import present_system
-from polhode.systems.registry import builder, named_now, recorded_functions
-from polhode.systems.user.function import check_shared
+from polhode.systems.registry import builder, handed_in, named_now, recorded_functions
+from polhode.systems.user.function import check_shared, numbers_read
 from polhode.trajectory import UNITS
 from polhode.trajectory.schema import trajectory
 
@@ -235,8 +235,18 @@ class Request:
             "epoch": self.settings.epoch,
             "tangent": None if self.tangent is None else list(self.tangent),
             "by_tolerance": self.by_tolerance or None,
+            "numbers": self.numbers or None,
         }
         return found | {name: value for name, value in rest.items() if value is not None}
+
+    @property
+    def numbers(self) -> dict[str, dict[str, float]]:
+        """What functions of the user's read at present, by the names of these and of the numbers."""
+        functions = dict[str, Any](handed_in(self.system))
+        for event in self.events:
+            if one := (event.watches[0].function or event.watches[0].of) if "function" in event.arguments else None:
+                functions[event.arguments["name"]] = one.function
+        return {name: found for name, one in functions.items() if (found := numbers_read(one))}
 
     def to_text(self) -> str:
         """The text of its record. A state that is a text of bytes is put in as it is: looking for what JSON has to

@@ -122,7 +122,7 @@ def load(
         It is missing, torn (the sentence says which variables, where the file has digests), or not a trajectory; or it
         holds what polhode does not read, such as a stranger's codec or a shape that would fill the memory.
     InvalidInput
-        Another suffix; for a store, a function that is missing.
+        Another suffix; for a store, a function that is missing, or reads other numbers.
 
     Examples
     --------
@@ -170,16 +170,17 @@ def _without_functions(arguments: Mapping[str, Any]) -> str:
 
 def _changed(kept: Mapping[str, Any], request: Request) -> list[str]:
     """Names of functions whose source is not the one the run began with; refuses those that read other numbers."""
-    arguments = recorded_functions(request.system.arguments)
-    before = recorded_functions(named_now(kept["system"]["name"], kept["system"]["arguments"], {})[0])
-    pairs = [(name, value, arguments.get(name)) for name, value in before.items()]
-    pairs += [(given.get("name", given["kind"]), given.get("function"), event.arguments.get("function"))
-              for given, event in zip(kept.get("events", ()), request.events, strict=True)]  # fmt: skip
-    known = [(name, old, new) for name, old, new in pairs if isinstance(old, dict) and isinstance(new, dict)]
-    for name, old, new in known:
-        if other := {key: x for key, x in old.get("numbers", {}).items() if new.get("numbers", {}).get(key) != x}:
-            told = ", ".join(f"{key} = {x!r}" for key, x in other.items())
+    now = request.numbers
+    for name, old in kept.get("numbers", {}).items():
+        if told := ", ".join(f"{key} = {x!r}" for key, x in old.items() if now.get(name, {}).get(key) != x):
             raise InvalidInput(f"{name!r} reads other numbers than in the run ({told} there); hand it in with those")
+    before = recorded_functions(named_now(kept["system"]["name"], kept["system"]["arguments"], {})[0])
+    after = recorded_functions(request.system.arguments)
+    pairs = [(name, value, after.get(name)) for name, value in before.items()] + [
+        (given.get("name", given["kind"]), given.get("function"), event.arguments.get("function"))
+        for given, event in zip(kept.get("events", ()), request.events, strict=True)
+    ]
+    known = ((name, old, new) for name, old, new in pairs if isinstance(old, dict) and isinstance(new, dict))
     return [name for name, old, new in known if "sha256" in old and new.get("sha256") != old["sha256"]]
 
 

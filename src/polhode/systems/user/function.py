@@ -246,22 +246,24 @@ def findings_of(made: jit.Made | Same) -> tuple[Finding, ...]:
     return findings(made.function)
 
 
-def record_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """Name, source with its digest, and the numbers that a function reads in closures or as globals, for the record
-    only; the source is never executed."""
+def record_of(function: Callable[..., Any]) -> dict[str, str]:
+    """Name, source and digest of a function, for the record only; the source is never executed."""
     function = python_of(function)
     name = getattr(function, "__name__", type(function).__name__)
     code, module = Same(getattr(function, "__code__", function)), getattr(function, "__module__", None)
     source = _source_of(code, module) or f"(no source: {name})"
-    found = {"function": name, "source": source, "sha256": hashlib.sha256(source.encode()).hexdigest()}
-    if not isinstance(function, FunctionType):
-        return found
+    return {"function": name, "source": source, "sha256": hashlib.sha256(source.encode()).hexdigest()}
+
+
+def numbers_read(function: Callable[..., Any]) -> dict[str, float]:
+    """The floats that a function reads at present, in closures or as globals, by their names."""
+    if not isinstance(function := python_of(function), FunctionType):
+        return {}
     read = {key: function.__globals__.get(key) for key in jit.global_names(function.__code__)}
     for key, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with suppress(ValueError):  # an empty cell
             read[key] = cell.cell_contents
-    numbers = {key: float(x) for key, x in sorted(read.items()) if isinstance(x, float) and math.isfinite(x)}
-    return {**found, "numbers": numbers} if numbers else found
+    return {key: float(x) for key, x in sorted(read.items()) if isinstance(x, float) and math.isfinite(x)}
 
 
 @lru_cache(jit.KEPT_KERNELS)
