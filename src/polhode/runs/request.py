@@ -235,7 +235,7 @@ class Request:
             "epoch": self.settings.epoch,
             "tangent": None if self.tangent is None else list(self.tangent),
             "by_tolerance": self.by_tolerance or None,
-            "numbers": self.numbers or None,
+            "numbers": ((self.system.functions or self.events) and self.numbers) or None,
         }
         return found | {name: value for name, value in rest.items() if value is not None}
 
