@@ -306,11 +306,6 @@ def chosen(x):
     return where(x > 0.0, 1.0, 2.0)
 
 
-@njit
-def chosen_of_arrays(a):
-    return where(a > 0.0, a, 5.0)
-
-
 def test_where_in_compiled_functions():
     assert chosen(-1.0) == 2.0 and chosen(3.0) == 1.0
     condition, array, number = (typeof(one) for one in (np.array([True]), np.array([1.0]), 5.0))
@@ -319,9 +314,22 @@ def test_where_in_compiled_functions():
     assert np.array_equal(of_arrays(a > 0.0, a, 5.0), [5.0, 3.0])
 
 
-@pytest.mark.full
-def test_where_of_arrays_in_compiled_functions():
-    assert np.array_equal(chosen_of_arrays(np.array([-1.0, 3.0])), [5.0, 3.0])
+@each("first", [False, True])
+def test_where_in_compiled_functions_of_a_fresh_process(python, forked, first):
+    """Numba knows it whichever is imported first, also where it is found while the function is compiled."""
+    code = """
+        import json
+        {}
+        import numba, numpy, polhode
+
+        @numba.njit
+        def of_arrays(a):
+            return {}where(a > 0.0, a, 5.0)
+
+        print(json.dumps(of_arrays(numpy.array([-1.0, 3.0])).tolist()))
+    """
+    asked = python(code.format("from polhode import where", "")) if first else forked(code.format("", "polhode."))
+    assert asked == [5, 3]
 
 
 def test_functions_of_attitudes_are_found_by_their_names():

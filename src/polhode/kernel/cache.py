@@ -242,11 +242,7 @@ def _keep(path: Path) -> None:
 
 @functools.cache
 def name_memory_functions() -> None:
-    """Tell LLVM where numba's functions of memory are, which kernels of arrays call.
-
-    The first thing that ``rtsys.initialize`` does; the rest of it compiles functions that a compiled kernel has in it,
-    20 ms in every process.
-    """
+    """Tell LLVM where numba's functions of memory are, as ``rtsys.initialize``, the rest of which takes 20 ms."""
     for name, address in numba.core.runtime._nrt_python.c_helpers.items():
         llvmlite.binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 

@@ -19,18 +19,22 @@ OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}}
 """FMA contraction only: full fastmath would break compensated sums and polynomial reductions."""
 PLACES = 32
 """How many roles with data behind them one compiled function can be at a time."""
-_overloads: dict[Callable[..., Any], Callable[..., Any]] = {}
+_waiting: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
 
 
-def overload(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: what a function is where numba compiles, as numba's own of this name; ``teach`` makes it known."""
-    return lambda written: _overloads.setdefault(function, written)
+def overload(function: Callable[..., Any], written: Callable[..., Any]) -> Callable[..., Any]:
+    """What a function is where numba compiles, as numba's own of this name."""
+    _waiting.append((function, written))
+    if "numba" in sys.modules:
+        teach()
+        numba.core.registry.cpu_target.typing_context.refresh()  # it may be compiling what reads the function
+    return written
 
 
 def teach() -> None:
-    """Make overloads known to numba, before it compiles."""
-    while _overloads:
-        function, written = _overloads.popitem()
+    """Make overloads known to numba, which asks for them when it is first used (entry point ``numba_extensions``)."""
+    while _waiting:
+        function, written = _waiting.pop()
         numba.extending.overload(function)(written)
 
 

@@ -40,16 +40,9 @@ def _place(builder, address, k):
     return builder.gep(builder.inttoptr(address, ir.IntType(64).as_pointer()), [k])
 
 
-def _rested(builder):
-    if platform.machine() in ("x86_64", "AMD64"):
-        kind = ir.FunctionType(ir.VoidType(), [])
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
-
-
-def _yielded(builder):
-    if sys.platform != "win32":
-        kind = ir.FunctionType(ir.IntType(32), [])
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
+def _call(builder, there, kind, name):
+    if there:
+        builder.call(cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, []), name), [])
 
 
 _seen = by_hand(
@@ -64,8 +57,14 @@ _drawn = by_hand(
     "_drawn", lambda address, k: types.i8(types.i8, types.i8),
     lambda builder, address, k: builder.atomic_rmw("add", _place(builder, address, k), ir.IntType(64)(1), "acq_rel"),
 )  # fmt: skip
-_rest = by_hand("_rest", lambda: types.void(), _rested)  # the pause instruction for a spinning thread
-_yield = by_hand("_yield", lambda: types.void(), _yielded)  # gives the processor to another thread
+_rest = by_hand(  # the pause instruction for a spinning thread
+    "_rest", lambda: types.void(),
+    lambda builder: _call(builder, platform.machine() in ("x86_64", "AMD64"), ir.VoidType(), "llvm.x86.sse2.pause"),
+)  # fmt: skip
+_yield = by_hand(  # gives the processor to another thread
+    "_yield", lambda: types.void(),
+    lambda builder: _call(builder, sys.platform != "win32", ir.IntType(32), "sched_yield"),
+)  # fmt: skip
 address_of = by_hand(
     "address_of", lambda pointer: types.i8(pointer),
     lambda builder, pointer: builder.ptrtoint(pointer, ir.IntType(64)), plain=lambda pointer: 0,

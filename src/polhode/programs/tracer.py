@@ -444,7 +444,7 @@ def chosen(condition: object, x: object, y: object) -> Any:
     return Tracer(g, g.fun("choose", condition.row, row_of(g, x), row_of(g, y)))
 
 
-@overload(where)
+@functools.partial(overload, where)
 def _where_in_kernels(condition, a, b):  # type: ignore[no-untyped-def]
     """In functions of users that are compiled: numbers chosen, arrays by numpy."""
     if any(isinstance(one, types.Array) for one in (condition, a, b)):
