@@ -61,7 +61,6 @@ REASONS = {
     "follows the motion about a centre": ("or the method without '/kepler'", {*TURNING, "load", "particle", "bodies"}),
     "is the motion about a centre of attraction": ("rkn6_14a/kepler", {"oblate", "impulse", "craft"}),
     "moves bodies through space only": ("'mkrk:gauss6'", {*TURNING, "load", "craft"}),
-    "has a time transformation": ("take steps of one size or a tolerance", {"impulse"}),
     "do not move through space": ("take 'reversible:loads:...'", TURNING),
     "follow distances from a centre at the origin, as in orbit(...)": ("take steps of one size", {"bodies"}),
     "position is the origin": ("say where the body is", {"load"}),

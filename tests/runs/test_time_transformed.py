@@ -313,6 +313,92 @@ def test_going_on_with_the_time_variables(name):
     )
 
 
+# ------------------------------------------------------------------ switches
+OBLATE = ph.forces.zonal(J2=1e-2, radius=0.3)
+ECCENTRIC = {"position": (1.0, 0.0, 0.0), "velocity": (0.0, 0.6, 0.2)}
+SWITCHED = {
+    "burn": ph.orbit(1.0, forces=[OBLATE, ph.forces.thrust(0.05, "velocity", start=2.5, stop=5.2)]),
+    "impulses": ph.orbit(1.0, forces=[
+        OBLATE, ph.forces.impulse(2.5, (0.1, 0.3, 0.05), "rtn"), ph.forces.impulse(5.2, (0.0, -0.3, 0.05), "rtn")]),
+}  # fmt: skip
+
+
+@each("what", SWITCHED)
+@each("name, order, steps", [
+    ("reversible:v2", 2, (0.04, 0.02)), ("reversible:distance:v2", 2, (0.04, 0.02)), ("logarithmic", 2, (0.04, 0.02)),
+    ("reversible:s6_10", 6, (0.15, 0.075)),
+])  # fmt: skip
+def test_methods_keep_their_order_across_switches(what, name, order, steps):
+    exact = ph.integrate(SWITCHED[what], "mkrk:dp8", steps=ph.Tolerance(1e-13), t_end=9.0, **ECCENTRIC)
+    errors = []
+    for h in steps:
+        ds = ph.integrate(SWITCHED[what], name, step=h, t_end=9.0, **ECCENTRIC)
+        assert {2.5, 5.2} < set(ds.time.values.tolist()) and ds.attrs["steps"] == len(ds.time) - 1
+        errors.append(np.linalg.norm(ds.position.values[-1] - exact.position.values[-1]))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.3)
+    last = {word: ds[word].values[-1] for word in ECCENTRIC}
+    back = ph.integrate(SWITCHED[what], name, step=float(ds.step[-2]), start={"time": 9.0}, t_end=0.0, **last)
+    assert np.linalg.norm(back.position.values[-1] - ECCENTRIC["position"]) < 10 * errors[-1]
+
+
+@each("what", SWITCHED)
+@each("name", ["reversible:v2", "logarithmic"])
+def test_no_drift_between_switches(what, name):
+    ds = ph.integrate(SWITCHED[what], name, step=0.02, t_end=2000.0, every=7, **ECCENTRIC)
+    energy = ds.energy.values[ds.time.values > 5.3]
+    parts = [part.mean() for part in np.array_split(energy, 8)]
+    assert np.ptp(energy) > 1e-6
+    assert abs(np.polyfit(range(8), parts, 1)[0]) * 8 < 0.02 * np.ptp(energy)
+
+
+def test_the_density_rises_and_falls_with_that_of_the_loads():
+    thruster = ph.systems.thruster((0.1, 0, 0), position=(0, 0.1, 0), start=25.0, stop=52.0)
+    craft = ph.spacecraft((40.0, 44.0, 25.0), 3.986e14, mass=60.0, thrusters=[thruster])
+    start = {"position": (6.878e6, 0.0, 0.0), "velocity": (0.0, 4732.0, 5963.0)}
+    ds = ph.integrate(craft, "reversible:v2", step=5.0, t_end=100.0, **start)
+    t, z = ds.time.values, ds.time_variables.values[:, 2]
+    begun, ended = (int(np.flatnonzero(t == at)[0]) for at in (25.0, 52.0))
+    r, v, w = 6.878e6, np.linalg.norm(start["velocity"]), np.linalg.norm(ds.angular_velocity.values, axis=1)
+    orbit, pushed = (3.986e14 / r**2 / r) ** 2 + (v / r) ** 4, (0.01 / 25.0) ** 2
+    assert z[1:begun] == pytest.approx(1.0, rel=1e-3)
+    assert z[begun] == pytest.approx(((orbit + pushed) / orbit) ** 0.25, rel=1e-3)
+    assert z[begun] > 10.0 and z[ended - 1] - z[ended] > 5.0
+    assert z[ended:] == pytest.approx(((orbit + w[ended:] ** 4) / orbit) ** 0.25, rel=1e-2)
+
+
+@each("name", ["reversible:v2", "logarithmic"])
+def test_slices_samples_and_resuming_change_nothing_at_switches(name, monkeypatch, tmp_path):
+    words = {"step": 0.02, "t_end": 9.0, **ECCENTRIC}
+    whole = ph.integrate(SWITCHED["impulses"], name, **words)
+    assert whole.event_time.values.tolist() == [2.5, 5.2]
+    times = [0.0, 2.4999, 2.5, 2.5, 3.0, 5.2, 9.0]
+    some = ph.integrate(SWITCHED["impulses"], name, t_eval=times, **words)
+    for t in (2.5, 5.2, 9.0):
+        row = int(np.flatnonzero(whole.time.values == t)[0])
+        assert (some.velocity.values[times.index(t)] == whole.velocity.values[row]).all()
+    assert abs(some.velocity.values[2] - some.velocity.values[1]).max() > 0.1
+    monkeypatch.setattr("polhode.runs.stepping.FIRST_SLICE", 1)
+    monkeypatch.setattr("polhode.runs.variable_steps.TimeTransformedRun.adjust", lambda self, elapsed: None)
+    assert ph.integrate(SWITCHED["impulses"], name, **words).identical(whole)
+
+    class Stop(Exception):
+        pass
+
+    def stopping(progress):
+        if progress.done > 150:
+            raise Stop
+
+    store = ph.Store(tmp_path / "run.zarr", checkpoint_seconds=0)
+    with pytest.raises(Stop):
+        ph.integrate(SWITCHED["impulses"], name, **words, store=store, progress=stopping)
+    assert ph.resume(store).identical(whole)
+
+
+def test_what_is_met_again_and_again_is_refused():
+    with pytest.raises(InvalidInput, match="cannot be cut at shadows or events"):
+        ph.integrate(KEPLER, "reversible:v2", step=0.01, t_end=1.0, events=["apsis"], **ECCENTRIC)
+
+
 def test_a_scenario_goes_on(tmp_path):
     path = tmp_path / "comet.toml"
     path.write_text(

@@ -76,9 +76,9 @@ def distance_rate(t, p):
 def load_rate(t, p):
     """d/dt log R of the density ``loads``; the rate of the loads by a central difference along the motion.
 
-    Uses the first 2 (6 N + S) numbers of ``work``: loads after and before.
+    Uses the first 2 (6 N + S) numbers of ``work``: loads after and before. ERROR receives R^4.
     """
-    rate_of_change = 0.0
+    rate_of_change = p.step_info[L.ERROR] = 0.0
     for k in range(p.B):
         i = p.blocks[2 * k]
         if p.blocks[2 * k + 1] == L.ROTATION:
@@ -131,6 +131,7 @@ def load_rate(t, p):
         force, fast = dot(f, f), dot(v, v)
         total += e * (force + e * fast * fast)
         change += 2.0 * e * dot(f, rise) + e1 * force + 2.0 * e * fast * (2.0 * e * dot(v, gain) + e1 * fast)
+    p.step_info[L.ERROR] = total
     return 0.25 * change / total if total > 0.0 else 0.0
 
 
@@ -236,8 +237,7 @@ def transformed_stages(_, s, p):
     time_at = int(p.step_info[L.TIME_AT])
     t, carry, W, unit = get4(p.y, time_at)
     if W == 0.0:
-        total, _rate = weight(p)
-        W, unit = 1.0, 1.0 / total
+        W, unit = 1.0, 1.0 / weight(p)[0]
     for n in range(p.int_coefficients[0]):
         span = p.coefficients[WIDTH * n] * s
         if p.int_coefficients[COUNTS + n] == FREE:

@@ -204,7 +204,13 @@ class EventDetection:
         acting = [j for j in met if self.watches[j].acts is not None and self._name(j, self.sides[j])]
         self.crossings[-1] = (t, k, self.sides[k], [self.watches[j].acts for j in acting])
         for j in acting:
-            self._happen(self.watches[j].acts, t, y)
+            act = self.watches[j].acts
+            if sum(one.kind == act.kind and one.time == t for one in self.found) > MOST_AT_ONCE:
+                raise StepFailed(f"{act.what} happens more than {MOST_AT_ONCE} times at t = {t:g}; its event must not "
+                                 "be met again at once", time=t)  # fmt: skip
+            found = self._apply(act, t, y)
+            if (found.state != found.before).any():  # a load that has ended may end again
+                self.found.append(found)
         self.restart(t, y)
         soon = t + SOON * (self.final - self.t0)
         leading = np.sign(self.evaluate(soon, part(t, y, soon)))  # at the time itself it is zero, to round-off
@@ -214,15 +220,6 @@ class EventDetection:
         for j in acting:
             if self.watches[j].acts.once:
                 self.sides[j] = L.EVENT_DISABLED
-
-    def _happen(self, act: Any, t: float, y: Array) -> None:
-        """What happens at an event, to the state there, in place; it is told if it changes anything."""
-        if sum(one.kind == act.kind and one.time == t for one in self.found) > MOST_AT_ONCE:
-            raise StepFailed(f"{act.what} happens more than {MOST_AT_ONCE} times at t = {t:g}; its event must not be "
-                             "met again at once", time=t)  # fmt: skip
-        found = self._apply(act, t, y)
-        if (found.state != found.before).any():  # a load that has ended may end again
-            self.found.append(found)
 
     def __bool__(self) -> bool:
         return bool(self.watches)
@@ -321,16 +318,6 @@ class EventDetection:
 
         t = zero(f, a, fa, b, fb)
         return t, states[t].copy()
-
-    def kept(self) -> tuple[Array, Array, int, int]:
-        """What a side step may change, for ``put_back``."""
-        return self.sides.copy(), self.integrator.parameters.copy(), len(self.found), len(self.crossings)
-
-    def put_back(self, kept: tuple[Array, Array, int, int]) -> None:
-        """Undo what was done since ``kept``."""
-        self.sides[:], self.integrator.parameters[:] = kept[0], kept[1]
-        del self.found[kept[2] :]
-        del self.crossings[kept[3] :]
 
     def _name(self, k: int, side: float) -> str:
         watch = self.watches[k]

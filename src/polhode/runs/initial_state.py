@@ -195,8 +195,12 @@ def start_state(
     _check_size(system.moments, body[:, L.ANGULAR :])
     if position is not None:
         body[:, L.POSITION : L.POSITION + 3] = _of_bodies(position, "position", N, 3)
-    if system.pins is not None:
-        _pin(system, body[:, L.POSITION : L.POSITION + 3])
+    for i in map(int, np.flatnonzero(np.isinf(system.mass))) if system.pins is not None else ():
+        own, pin = body[i, L.POSITION : L.POSITION + 3], system.pins[i]
+        if own.any() and (own != pin).any():
+            raise InvalidInput(f"body {i} of {system.name!r} is pinned at {pin.tolist()}, but its position at the "
+                               f"start is {own.tolist()}; leave it out")  # fmt: skip
+        own[:] = pin
     if velocity is not None:
         v = _of_bodies((0.0, 0.0, 0.0) if _is_zero(velocity) else velocity, "velocity", N, 3)
         body[:, L.MOMENTUM : L.MOMENTUM + 3] = _heavy(system.mass[:, None], v, "velocity", "move through space")
@@ -207,16 +211,6 @@ def start_state(
         given = "is missing" if position is None else "is at the centre, where the attraction is infinite"
         raise InvalidInput(f"position {given}; say where the orbit begins")
     return y
-
-
-def _pin(system: System, places: Array) -> None:
-    """Bodies that are pinned elsewhere than at the origin are there, of these places (N, 3) in a state."""
-    pins = system.pins
-    for i in np.flatnonzero(np.isinf(system.mass)):
-        if places[i].any() and (places[i] != pins[i]).any():
-            raise InvalidInput(f"body {i} of {system.name!r} is pinned at {pins[i].tolist()}, but its position at the "
-                               f"start is {places[i].tolist()}; leave it out")  # fmt: skip
-        places[i] = pins[i]
 
 
 OF_BODY = (*FORMS, *STATE_WORDS[3:])

@@ -251,10 +251,6 @@ def rerun(
     return carry_out(request.on(threads), progress)
 
 
-def silent(progress: Progress) -> None:
-    """Report nothing."""
-
-
 @contextlib.contextmanager
 def reporting(progress: object, counted: str) -> Iterator[Callable[[Progress], None]]:
     """What is told how far something is, as ``progress=`` says; a display of its own for True."""
@@ -337,8 +333,7 @@ def carry_out(
     if progress is True:
         with Display() as display:
             return carry_out(request, display, store)
-    progress = None if progress is False else progress
-    report_progress = silent if progress is None else teller(progress, "progress", "True or a function")
+    report_progress = teller(None if progress is False else progress, "progress", "True or a function")
     total, derivatives = request.total, None
     try:
         with contextlib.nullcontext() if store is None else store:

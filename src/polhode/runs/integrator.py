@@ -142,13 +142,11 @@ class ThreadPool:
             self.control = np.zeros(CONTROL, dtype=np.int64)
             self.serve = jit.compile_kernel(serve, SERVE, thorough=True)  # type: ignore[no-untyped-call]
 
-    def _help(self) -> None:
-        self.serve(self.control.ctypes.data)  # a bound method: the memory stays while somebody looks at it
-
     def __enter__(self) -> ThreadPool:
         if self.helpers:
             self.control[:] = 0
-            self.at_work = [Thread(target=self._help, name="polhode", daemon=True) for _ in range(self.helpers)]
+            help = lambda: self.serve(self.control.ctypes.data)  # noqa: E731  the memory stays while somebody looks at it
+            self.at_work = [Thread(target=help, name="polhode", daemon=True) for _ in range(self.helpers)]
             try:
                 for thread in self.at_work:
                     thread.start()
@@ -193,7 +191,13 @@ class Integrator:
             self.bath_coefficients = self.prepared.bath.coefficients(system.boltzmann, *system.degrees_of_freedom, free)
             self.coefficients = np.concatenate([self.coefficients, self.bath_coefficients])
         if self.prepared.step_density:
-            self._check_places()
+            moves = np.isfinite(system.mass)
+            places = self.y[: L.BODY * system.N].reshape(-1, L.BODY)[moves, L.POSITION : L.POSITION + 3]
+            if not places.any(axis=1).all():
+                raise InvalidInput(
+                    f"position is the origin, but the steps of {chosen.label!r} follow distances from a centre there; "
+                    "say where the body is, or take steps of one size"
+                )
         if self.prepared.refuses is not None:
             for moments in np.unique(system.moments[np.isfinite(system.moments).any(axis=1)], axis=0):
                 why = self.prepared.refuses(moments)
@@ -279,16 +283,6 @@ class Integrator:
             havers = [name for name, build in SYSTEMS.items() if first in (provided_by(build) or ())]
             raise refusal(
                 missing, self.chosen.label, system.name, system.untraced, variables=variables, havers=listed(havers)
-            )
-
-    def _check_places(self) -> None:
-        """Refuse a time transformation that follows distances from the origin where a body starts there."""
-        N, moves = self.system.N, np.isfinite(self.system.mass)
-        places = self.y[: L.BODY * N].reshape(N, L.BODY)[moves, L.POSITION : L.POSITION + 3]
-        if not places.any(axis=1).all():
-            raise InvalidInput(
-                f"position is the origin, but the steps of {self.chosen.label!r} follow distances from a centre there; "
-                "say where the body is, or take steps of one size"
             )
 
     @cached_property

@@ -545,14 +545,15 @@ class Run:
 
     def aside(self, t: float) -> tuple[Array, int]:
         """State at time ``t`` within the next step, reached by a step of its own from the present grid state."""
-        before, kept, breaks = self.step_info.copy(), self.event_detection.kept(), list(self.breaks)
+        before, breaks, detection = self.step_info.copy(), list(self.breaks), self.event_detection
+        kept = detection.sides.copy(), self.integrator.parameters.copy(), len(detection.found), len(detection.crossings)
         try:
             y, _ = self.through(self.time(self.done), self.state(), t)
             if self.breaks and self.breaks[0] == t:
                 y = self.pass_break(t, y)
         finally:
-            self.event_detection.put_back(kept)
-            self.breaks = breaks
+            self.breaks, detection.sides[:], self.integrator.parameters[:] = breaks, *kept[:2]
+            del detection.found[kept[2] :], detection.crossings[kept[3] :]
         most = int(self.step_info[L.ROW_ITERATIONS])
         self.step_info[[L.ROW_ITERATIONS, L.TOTAL_ITERATIONS]] = before[[L.ROW_ITERATIONS, L.TOTAL_ITERATIONS]]
         return y, most
@@ -626,7 +627,10 @@ class Run:
         fastest = max(filter(isfinite, speeds), default=0.0)
         largest = self.chosen.method.range / fastest if fastest > 0.0 else inf
         if self.integrator.prepared.largest is not None:
-            largest = min(largest, self._largest_of_flow(states))
+            of_flow, moments = self.integrator.prepared.largest, list(enumerate(self.system.moments))
+            turning = [(y[L.BODY * i + L.ANGULAR : L.BODY * (i + 1)], own) for y in states for i, own in moments]
+            found = (of_flow(m, 1.0 / own) for m, own in turning if np.isfinite(m).all())  # type: ignore[misc]
+            largest = min([largest, *found])
         angle = f"by {fastest * abs(h):.3g} rad"
         if not largest < abs(h):  # it was a stage inside the step that turned too far
             largest, angle = abs(h) / 2, "too far in one of its stages"
@@ -638,12 +642,6 @@ class Run:
             f"the largest safe step there is about {largest:g}{anyway}",
             largest_step=largest, **where,
         )  # fmt: skip
-
-    def _largest_of_flow(self, states: Sequence[Array]) -> float:
-        """Largest step in which the method's own guard lets every body turn, from either state."""
-        of_flow, moments = self.integrator.prepared.largest, list(enumerate(self.system.moments))
-        turning = [(y[L.BODY * i + L.ANGULAR : L.BODY * (i + 1)], own) for y in states for i, own in moments]
-        return min((of_flow(m, 1.0 / own) for m, own in turning if np.isfinite(m).all()), default=inf)  # type: ignore[misc]
 
     def _user_failure(
         self, problem: Exception | None, y: Array, h: float, where: dict[str, Any]

@@ -359,7 +359,13 @@ class LiveStore:
         if not self.new:
             self._own()
             if self.state is None:  # nothing was computed yet
-                self._renew(request)
+                # a checkpoint without rows, and then arrays without rows: whoever finds the one does the other
+                with self._writing():
+                    self._checkpoint({"steps": 0, "of": request.total, "rows": 0, "over": False}, None, self.digests)
+                    for name in (*self.digests, TRAJECTORY):
+                        shutil.rmtree(self.path / name, ignore_errors=True)
+                    (self.path / "zarr.json").unlink(missing_ok=True)
+                    self._create(request)
             return
         self.run_text, self.makers = request.to_text(), [here()]
         with self._writing(OSError):
@@ -377,15 +383,6 @@ class LiveStore:
         self.rows, self.flushed, self.room, self.unfinished = 0, 0, 0, {}
         self.digests, self.disk = {name: hashlib.sha256() for name in self.digests}, Unsynced()
         self.run_text, self.made, self.new = request.to_text(), False, not self.path.is_dir()
-
-    def _renew(self, request: Request) -> None:
-        """A checkpoint without rows, and then arrays without rows: whoever finds the one does the other."""
-        with self._writing():
-            self._checkpoint({"steps": 0, "of": request.total, "rows": 0, "over": False}, None, self.digests)
-            for name in (*self.digests, TRAJECTORY):
-                shutil.rmtree(self.path / name, ignore_errors=True)
-            (self.path / "zarr.json").unlink(missing_ok=True)
-            self._create(request)
 
     def _create(self, request: Request) -> None:
         packer()
@@ -590,8 +587,11 @@ class LiveStore:
                 _feed(self.digests[name], values)
             self.flushed = count
         if durably:
-            for name in self.unfinished:
-                self._write_unfinished(name)
+            for name, (chunk, held, new) in self.unfinished.items():
+                if len(held) and new:
+                    file = self.path / file_of(name, self.flushed // chunk, held.ndim)
+                    write_durably(file, encoded(padded(held, chunk, NO_COUNT)))
+                self.unfinished[name] = chunk, held, False
             self.disk.sync()
 
     def _follow(self, count: int) -> None:
@@ -630,13 +630,6 @@ class LiveStore:
             else:
                 self.disk.write(file, data)
         self.unfinished[name] = chunk, rows[whole * chunk :].copy(), True
-
-    def _write_unfinished(self, name: str) -> None:
-        chunk, rows, new = self.unfinished[name]
-        if len(rows) and new:
-            file = self.path / file_of(name, self.flushed // chunk, rows.ndim)
-            write_durably(file, encoded(padded(rows, chunk, NO_COUNT)))
-        self.unfinished[name] = chunk, rows, False
 
     def _checkpoint(self, done: Mapping[str, Any], state: dict[str, Any] | None, digests: Mapping[str, Any]) -> None:
         body = {

@@ -2,7 +2,8 @@
 
 With a time transformation nominal steps are equal, and the time is a number of the state. A time off the steps (the
 end, those of ``t_eval``) is reached by a step of its own from the state before it, whose nominal size is found by a
-search; such side steps leave the others as they are.
+search; such side steps leave the others as they are. At a break (of a burn, an impulse) such a step ends what is
+reversible; behind it steps are again, with a step density that has risen or fallen there as that of the state has.
 """
 
 from __future__ import annotations
@@ -204,11 +205,11 @@ class TimeTransformedRun(Run):
 
     def set_out(self) -> None:
         super().set_out()
-        if self.breaks or self.cuts or self.event_detection or self.system.watched:
+        if self.event_detection:
             raise InvalidInput(
-                f"{self.chosen.label!r} has a time transformation, and its steps cannot be cut at breaks, impulses, "
-                "burns, shadows or events: their sizes follow from the motion on both sides, so that a step back would "
-                "not undo one that is cut; take steps of one size or a tolerance, or leave these out"
+                f"{self.chosen.label!r} has a time transformation, and its steps cannot be cut at shadows or events, "
+                "which are met again and again: their sizes follow from the motion on both sides, so that a step back "
+                "would not undo one that is cut; take steps of one size or a tolerance, or leave these out"
             )
         self.start = self.y.copy()
         self.time_at = int(self.step_info[L.TIME_AT])
@@ -266,7 +267,34 @@ class TimeTransformedRun(Run):
                 record.add(t, self.y, int(self.step_info[L.ROW_ITERATIONS]), self.taken)
 
     def reach(self, target: float, every: int, record: Record | None, between_slices: Callable[[], None]) -> None:
-        """Take steps until one reaches the target, or all steps are taken; then ``ahead`` tells which."""
+        """Take steps past all breaks until one reaches the target, or all steps are taken; ``ahead`` tells which."""
+        while self.breaks and (target - self.breaks[0]) * self.h >= 0.0:
+            at, sizes = self.breaks[0], self.integrator.extremes
+            self._reach(at, every, record, between_slices)
+            if (self.y[self.time_at] - at) * self.h < 0.0:
+                return
+            self.y[:], most = self.aside(at)
+            self.done, self.ahead = self.done + self.ahead, False
+            sizes[:] = min(sizes[0], self.taken), max(sizes[1], self.taken)
+            before = self._density()
+            self.y[:] = self.pass_break(at, self.y)
+            self.y[self.time_at + 2] *= (self._density() / before if before else 0.0) or 1.0
+            if record and self.done % every == 0:
+                record.add(at, self.y, most, self.taken)
+        self._reach(target, every, record, between_slices)
+
+    def _density(self) -> float:
+        """The step density that belongs to the present state, 0 at rest; its rate there goes into the state."""
+        self.integrator.forget()
+        self.step_info[L.ERROR], shown = 1.0, self.y.copy()
+        status, problem = tried(self.integrator.march_time_transformed, 0, 1, 2, 0.0, inf, y=shown, kept=shown.copy())
+        if status not in (L.OK, L.PASSED):
+            raise self.failure(status, self.done, self.y, self.now, 0.0, shown, problem)
+        self.y[self.time_at + 3] = shown[self.time_at + 3]
+        return float(self.step_info[L.ERROR]) ** 0.25
+
+    def _reach(self, target: float, every: int, record: Record | None, between_slices: Callable[[], None]) -> None:
+        """The same up to the next break."""
         integrator, y, slot = self.integrator, self.y, self.time_at
         if (y[slot] - target) * self.h >= 0.0:  # on the way to an earlier time, or there from the start
             if not self.ahead:

@@ -267,7 +267,12 @@ class _Reader:
         if events:
             times["events"] = events
         if system is not None and not self.problems:
-            self.check_request(system, label, times | state)
+            try:  # what ``integrate`` refuses before anything is compiled
+                requested(system, label, grouped(times | state)).record(self.stored)
+            except InvalidInput as refused:
+                words, sections = re.findall(r"\w+", str(refused)), ["initial", "system", "run"]
+                named = [name for name in sections if any(word in self.raw.get(name, {}) for word in words)]
+                self.refused(((named or sections)[-1],), refused)
         members = self.members()
         self.report()
         assert system is not None
@@ -302,16 +307,6 @@ class _Reader:
                 first = f", of which these are {MOST_TOLD}" * (count > MOST_TOLD)
                 told.insert(0, f"{count} mistakes in {self.path}{first}:")
             raise InvalidInput("\n".join(told))
-
-    def check_request(self, system: System, label: str, arguments: Mapping[str, Any]) -> None:
-        """Note what ``integrate`` refuses before anything is compiled."""
-        try:
-            requested(system, label, grouped(arguments)).record(self.stored)
-        except InvalidInput as refused:
-            words = re.findall(r"\w+", str(refused))
-            sections = ["initial", "system", "run"]
-            named = [name for name in sections if any(word in self.raw.get(name, {}) for word in words)]
-            self.refused(((named or sections)[-1],), refused)
 
     def sweep(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The [sweep] of the file with other words in the place of its own, checked."""

@@ -160,7 +160,9 @@ def source_of(function: FunctionType) -> str:
 
 def read_by(function: FunctionType, source: str) -> set[str]:
     """Names that a function reads from outside: those of its code, of its defaults and decorators."""
-    found = {word for code in _codes(function.__code__) for word in _globals(code)} | set(function.__code__.co_freevars)
+    every = (one for code in _codes(function.__code__) for one in dis.get_instructions(code))
+    found = {str(one.argval) for one in every if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    found |= set(function.__code__.co_freevars)
     defined: Any = ast.parse(source).body[0]
     outside = [*defined.decorator_list, *defined.args.defaults, *(one for one in defined.args.kw_defaults if one)]
     found |= {one.id for part in outside for one in ast.walk(part) if isinstance(one, ast.Name)}
@@ -185,13 +187,6 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
     for one in code.co_consts:
         if isinstance(one, CodeType):
             yield from _codes(one)
-
-
-def _globals(code: CodeType) -> Iterator[str]:
-    """The global names that a code reads."""
-    for one in dis.get_instructions(code):
-        if one.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            yield str(one.argval)
 
 
 def _digest(code: CodeType) -> tuple[object, ...]:

@@ -326,7 +326,8 @@ class Columns:
             except PolhodeError as refused:
                 problem = refused
                 continue
-            if not whole[np.isfinite(whole)].any() and _stays(built, offset * (abs(at) or 1.0)):
+            sides, small = np.array((-1.0, 1.0, 0.5)) * offset * (abs(at) or 1.0), not whole[np.isfinite(whole)].any()
+            if small and all(np.array_equal(built(s), built(0.0), equal_nan=True) for s in sides):
                 raise InvalidInput(f"nothing in a run of {system.name!r} follows from {name}, so there is no "
                                    "derivative by it; leave it out")  # fmt: skip
             whole = np.where(np.isfinite(whole), whole, 0.0)  # infinite masses of pinned bodies stay
@@ -376,12 +377,6 @@ def slope(function: Callable[[float], Array], offset: float) -> Array:
     for k, weight in STENCIL:
         total = total + weight * (function(k * offset) - function(-k * offset))
     return total / offset
-
-
-def _stays(function: Callable[[float], Array], offset: float) -> bool:
-    """Whether a function has the same values on both sides of 0 and there."""
-    here = function(0.0)
-    return all(np.array_equal(function(s), here, equal_nan=True) for s in (-offset, offset, 0.5 * offset))
 
 
 class _NoDerivative(InvalidInput):
