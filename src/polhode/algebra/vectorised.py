@@ -111,7 +111,7 @@ def loop_for(kernel, takes, gives, planned=False, lanes=0):
         read = jit.bind(row_of, get=getter, operands=read)
     bound = {"formula": kernel, "operands": read, "write": write1 if gives == 1 else write_all}
     loop = jit.bind(each, **bound, lane=opened("polhode.kernel.lane_drive").each_lane if lanes else alone)
-    return jit.compile_kernel(loop, "void(f8[::1], i8[::1], f8[::1], i8, i8)", lanes=lanes)
+    return jit.compile_kernel(loop, "void(f8[::1], i8[::1], f8[::1], i8, i8)", lanes=lanes, thorough=lanes > 0)
 
 
 # Operands.

@@ -326,7 +326,7 @@ class Ensemble:
         if kind.system is not request.system:
             request = replace(request, system=kind.system)
         with jit.watched(lambda: self._report(Progress(0, self.count, 0.0, "compiling"))):
-            run = RUNS[type(request.steps)](request)
+            run = RUNS[type(request.steps)](request, compiled=False)
             engine, why = self._engine(run, kind)
         if run.breaks and engine.name == "threads":
             return self._each(f"{SWITCHED}{why}")

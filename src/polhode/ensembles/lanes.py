@@ -135,9 +135,9 @@ def engine_for(
     reason = _reason(system, method, prepared)
     if reason:
         return reason
-    kernel = template(system, prepared, guard)
+    kernel, rotates = template(system, prepared, guard), system.rotates
     try:
-        loop = jit.compile_kernel(kernel, D.MARCH_LANES, lanes=width)  # type: ignore[no-untyped-call]
+        loop = jit.compile_kernel(kernel, D.MARCH_LANES, lanes=width, thorough=rotates)  # type: ignore[no-untyped-call]
     except Unsupported as problem:
         return f"method {method.label!r} with {system.name!r} is not done over lanes, because of {problem}"
     fill = filled(system, prepared, loop, width, method.method.range if guard else math.inf)

@@ -414,9 +414,9 @@ def increment(j, I, m, h):
     size = max(abs(m[0]), abs(m[1]), abs(m[2]))
     if size == 0.0:  # zeros, whose derivatives are those of a small momentum
         return scale(0.0, m), (1.0, 0.5 * h * j[0] * m[0], 0.5 * h * j[1] * m[1], 0.5 * h * j[2] * m[2])
-    if SMALLEST < size < LARGEST and min(I[0], I[1], I[2]) > SMALLEST and max(I[0], I[1], I[2]) < LARGEST:
-        return ordinary(j, I, m, h)
-    f, g = power_of_two(m), power_of_two(I)
+    f = g = 1.0
+    if not (SMALLEST < size < LARGEST and min(I[0], I[1], I[2]) > SMALLEST and max(I[0], I[1], I[2]) < LARGEST):
+        f, g = power_of_two(m), power_of_two(I)
     dm, e = ordinary(scale(1.0 / g, j), scale(g, I), scale(f, m), h * (g / f))
     return scale(1.0 / f, dm), e
 

@@ -587,8 +587,8 @@ class LaneWriter(LaneMemory):
 
 def _is_costly(statements: list[ast.stmt]) -> bool:
     """Whether statements are worth a jump over them."""
-    parts = [part for s in statements for part in ast.walk(s)]
-    return any(isinstance(part, ast.Call | ast.For | ast.While) for part in parts) or len(statements) > FEW
+    parts = (part for s in statements for part in ast.walk(s))
+    return len(statements) > FEW or any(isinstance(part, ast.Call | ast.For | ast.While) for part in parts)
 
 
 # ------------------------------------------------------------------ what kernels over lanes are written with

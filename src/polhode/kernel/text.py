@@ -61,7 +61,8 @@ def _constant(kind: ir.Type, value: Any) -> str:
         return str(int(value))
     if isinstance(kind, ir.DoubleType):
         return f"0x{struct.pack('>d', value).hex()}"
-    texts = [_constant(kind.element, x) for x in value]
+    alike = len(value) > 1 and all(x is value[0] for x in value)
+    texts = [_constant(kind.element, value[0])] * len(value) if alike else [_constant(kind.element, x) for x in value]
     if set(texts) <= ZEROS:
         return "zeroinitializer"
     parts = ", ".join([f"{kind.element} {one}" for one in texts])

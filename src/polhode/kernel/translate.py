@@ -665,8 +665,5 @@ def _cells(function: FunctionType) -> dict[str, Any]:
 
 def leaves_loop(s: ast.AST, how: type[ast.AST] | UnionType = ast.Break) -> bool:
     """Whether a statement contains a ``break``, or a ``continue``, of the loop around it."""
-    if isinstance(s, how):
-        return True
-    if isinstance(s, ast.For | ast.While):
-        return False
-    return any(leaves_loop(inner, how) for inner in ast.iter_child_nodes(s))
+    inside = () if isinstance(s, ast.For | ast.While | ast.expr) else ast.iter_child_nodes(s)
+    return isinstance(s, how) or any(leaves_loop(inner, how) for inner in inside)

@@ -252,9 +252,6 @@ class Integrator:
         self.watch(None, np.zeros(1), 0, 0)
         if self.prepared.step_density:
             self.kept, self.extremes = self.y.copy(), np.array([np.inf, 0.0])
-            _ = self.time_transformed_loop
-        elif not adaptive:
-            _ = self.loop  # compiled now, so that no measured time contains it
 
     def _between(self, loads: Callable[..., Any]) -> Callable[..., Any]:
         """Loads that see no time beyond the breaks."""
@@ -376,7 +373,6 @@ class Integrator:
         self.controller_state[L.ERROR_BEFORE], self.controller_state[L.SMALLEST] = 1.0, np.inf
         self.controller_state[L.SAMPLED] = self.step_info[L.COMMANDED]
         self.forget()
-        _ = self.adaptive_loop
 
     def march_adaptive(
         self, attempts: int, every: int, end: float, samples: Array, times: Array, sizes: Array, rows: Array,

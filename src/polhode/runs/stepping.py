@@ -64,7 +64,7 @@ class Run:
     remembered: tuple[str, ...] = ()
     """Attributes beside arrays on which the rest of the run depends."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, compiled: bool = True) -> None:
         self.request, self.system, self.chosen = request, request.system, request.method
         self.t0, self.guard, self.final = request.t0, request.settings.guard, request.final
         self.start = request.state.copy()
@@ -89,6 +89,9 @@ class Run:
         self.event_detection.watch(self.integrator, self.t0, self.start)
         self.at_start = self.step_info.copy(), self.integrator.parameters.copy()
         self.set_out()
+        if compiled:  # now, so that no measured time contains it
+            kind = "time_transformed_" if self.integrator.prepared.step_density else "adaptive_" * self.adaptive
+            getattr(self.integrator, f"{kind}loop")
 
     def restart(self, request: Request) -> None:
         """Begin anew, by a request that differs from the one before in the state alone."""
