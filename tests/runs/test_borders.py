@@ -167,7 +167,7 @@ def test_all_wrong_kinds_end_in_a_sentence(monkeypatch, tmp_path):
         pairs.append((name, k, {given[c]: list(WRONG)[draws.integers(len(WRONG))] for c in chosen}))
     more, also = walk(pairs, monkeypatch, tmp_path)
     print(dict(counts + more))
-    assert not wrong + also, (wrong + also)[:20]
+    assert not (found := wrong + also), "\n".join(map(str, found[:50]))
 
 
 LONG_NAMES = {

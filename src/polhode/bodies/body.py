@@ -170,4 +170,4 @@ def bodies(
     3
     """
     first = body(f"{identifier(name, 'name of bodies')}0", mass, inertia, physical=physical, wheels=wheels, gyros=gyros)
-    return [replace(first, name=f"{name}{k}") for k in range(whole(n, "n", least=1))]
+    return [replace(first, name=f"{name}{k}") for k in range(whole(n, "n", 1, 10**6))]

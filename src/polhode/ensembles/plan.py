@@ -94,7 +94,6 @@ class Plan:
 
     def together(self, request: Request) -> tuple[Kind, Array]:
         """The systems and initial states of all members, made at once."""
-        room_for(3.0 * self.varied.count * len(request.state), "members")
         try:
             return self._together(request, self.whole)
         except InvalidInput as problem:
@@ -182,6 +181,7 @@ def planned(
     if given.get("parameters") is not None:
         system = with_parameters(system, given["parameters"])
     varied = Varied.of(by_path(system.names, members))
+    room_for(3.0 * L.BODY * system.N * varied.count, "members")
     if "tangent" in options:
         raise InvalidInput(
             "tangent is for a single run; run the members one by one by polhode.integrate, or take the indicators of "

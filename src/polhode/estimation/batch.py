@@ -187,7 +187,7 @@ def fit(
     problem.noise = 0.0 if notes[:1] == [ESTIMATED] else 1.0
     problem.evaluate(problem.start)
     suspicious = suspicious_units(problem)
-    if whole(arcs, "arcs", 1) > 1:
+    if whole(arcs, "arcs", 1, 10**6) > 1:
         solution = shoot(problem, arcs, solving)
     elif suspicious:  # nothing better is to be found
         solution = solve(problem, replace(solving, max_evaluations=min(PATIENCE, max_evaluations)))

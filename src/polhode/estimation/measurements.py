@@ -206,14 +206,14 @@ def _made(
     kind: str, time: ArrayLike, values: ArrayLike, sigma: ArrayLike | None, name: str | None, body: str | None
 ) -> Measurement:
     of = "" if body is None else name_of_body(body, "body")
-    called = text((f"{of}.{kind}" if of else kind) if name is None else name, "name")
+    called = text((f"{of}.{kind}" if of else kind) if name is None else name, "name", 64)
     times, found = _rows(time, values, kind, called)
     return Measurement(kind, called, times, found, _whitening(sigma, called, kind, times.size), body=of)
 
 
 def name_of_body(given: str | int, what: str) -> str:
     """The name of a body, or its number in a system whose bodies have none."""
-    return str(whole(given, what)) if isinstance(given, int) else text(given, what)
+    return str(whole(given, what)) if isinstance(given, int) else text(given, what, 64)
 
 
 # ------------------------------------------------------------------ what users call
@@ -501,7 +501,7 @@ def range_rate(
     made = _made("range_rate", time, values, sigma, name, body)
     if isinstance(station, str):
         if station_velocity is not None:
-            raise InvalidInput(f"the station of {made.name} is body {station!r}, whose velocity is known; leave "
+            raise InvalidInput(f"the station of {made.name} is body {shown(station)}, whose velocity is known; leave "
                                "station_velocity out")  # fmt: skip
         return replace(made, station=text(station, "station"))
     where = _reference(station, "station", len(made.times), made.name, "m")

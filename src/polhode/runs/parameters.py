@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import Array, numbers
+from polhode.arguments import Array, has, numbers
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.systems import System
 from polhode.systems.registry import builder, handed_in, with_functions
@@ -77,12 +77,12 @@ def value_at(system: System, path: str, given: str = "tangent") -> float | list[
     return inner
 
 
-def _given(system: System, path: str) -> object:
-    """The value of an argument by its path, None where there is none."""
+def _is_number(system: System, path: str) -> bool:
+    """Whether the argument that has this path is one number."""
     try:
-        return value_at(system, path)
+        return isinstance(value_at(system, path), float)
     except InvalidInput:
-        return None
+        return False
 
 
 def _thawed(value: Any) -> Any:
@@ -122,7 +122,7 @@ def with_parameters(system: System, parameters: object) -> System:
         for name, new in parameters.items():
             if name not in known and not paths:
                 raise unknown_name(f"parameter of {system.name}", name, known)
-            if getattr(new, "ndim", isinstance(new, list | tuple)) and isinstance(_given(system, name), float):
+            if (new.ndim if has(new, "ndim") else isinstance(new, list | tuple)) and _is_number(system, name):
                 raise InvalidInput(f"{name} is one number in a run, not {shown(new)}; ensemble runs one for each "
                                    f"value of members={{{name!r}: ...}}")  # fmt: skip
         if paths:
