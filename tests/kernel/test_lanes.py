@@ -5,7 +5,20 @@ import pytest
 from numba import types
 
 from polhode.kernel import direct, jit
-from polhode.kernel.simd import cycled, eight, four, high, load4, load8, low, store4, store8
+from polhode.kernel.simd import (
+    cycled,
+    eight,
+    four,
+    high,
+    load4,
+    load8,
+    low,
+    reciprocal_roots,
+    store4,
+    store8,
+    transposed,
+    up_to,
+)
 from polhode.kernel.source import Unsupported
 
 SIGNATURE = types.void(*[types.float64[::1]] * 2)
@@ -32,6 +45,47 @@ def test_halves_and_cyclic_order(compiled):
     else:
         jit.python_of(rearrange)(a, out)
     assert out.tolist() == [4, 5, 6, 7, 0, 1, 2, 3, 1, 2, 0, 3, 6, 7, 5, 4]
+
+
+@jit.helper
+def mirror(a, out):
+    """Four columns of eight rows of four, two of eight rows of eight, the first three numbers, and reciprocal roots."""
+    x, y, z, w = transposed(
+        load4(a, 0), load4(a, 8), load4(a, 16), load4(a, 24), load4(a, 32), load4(a, 40), load4(a, 48), load4(a, 56)
+    )
+    store8(out, 0, x)
+    store8(out, 8, y)
+    store8(out, 16, z)
+    store8(out, 24, w)
+    first, _, _, _, _, _, _, last = transposed(
+        load8(a, 0), load8(a, 8), load8(a, 16), load8(a, 24), load8(a, 32), load8(a, 40), load8(a, 48), load8(a, 56)
+    )
+    store8(out, 32, first)
+    store8(out, 40, last)
+    store8(out, 48, up_to(last, 3))
+    store8(out, 56, reciprocal_roots(last))
+    store4(out, 64, reciprocal_roots(load4(a, 4)))
+    out[68] = reciprocal_roots(a[7])
+
+
+def mirrored(a, out):
+    mirror(jit.pointer(a), jit.pointer(out))
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_columns_first_numbers_and_reciprocal_roots(compiled):
+    """Roots to two units in the last place, of sizes from 1e-200 to 1e200; alike in vectors and alone."""
+    a, out = np.logspace(-200.0, 200.0, 64), np.zeros(69)
+    if compiled:
+        jit.compile_kernel(mirrored, SIGNATURE)(a, out)
+    else:
+        jit.python_of(mirror)(a, out)
+    rows = a.reshape(8, 8)
+    assert out[:48].tolist() == [*rows.T[:4].ravel(), *rows.T[0], *rows.T[7]]
+    assert out[48:56].tolist() == [*rows[:3, 7], *[0.0] * 5]
+    assert out[56:64] == pytest.approx(rows[:, 7] ** -0.5, rel=4.5e-16, abs=0.0)
+    assert out[64:68] == pytest.approx(a[4:8] ** -0.5, rel=4.5e-16, abs=0.0)
+    assert out[56] == out[67] == out[68]
 
 
 def conditional(a, out):

@@ -13,6 +13,7 @@ from polhode.flows import free_rotation, tangent_rules
 from polhode.kernel import jit
 from polhode.kernel.jit import numbers_at
 from polhode.kernel.signatures import I1, i8
+from polhode.kernel.simd import reciprocal_roots
 from polhode.kernel.source import Unsupported
 from polhode.kernel.tangent_mode import active, chunks, padded, plain, with_derivatives
 
@@ -50,6 +51,10 @@ def no_powers_of(x, y):
 
 def roots_of(x, y):
     return math.sqrt(x * y)
+
+
+def reciprocal_roots_of(x, y):
+    return reciprocal_roots(x * y)
 
 
 def circular_of(x, y):
@@ -109,6 +114,7 @@ KERNELS = {
     "powers": powers_of,
     "no powers": no_powers_of,
     "roots": roots_of,
+    "reciprocal roots": reciprocal_roots_of,
     "circular": circular_of,
     "arcs": arcs_of,
     "atan2": atan2_of,
@@ -128,6 +134,7 @@ EXACT = {
     "powers": lambda x, y: x**3 + y**-2 + x**2.5 + y**x,
     "no powers": lambda x, y: 1 + y,
     "roots": lambda x, y: mpmath.sqrt(x * y),
+    "reciprocal roots": lambda x, y: 1 / mpmath.sqrt(x * y),
     "circular": lambda x, y: mpmath.sin(x) * mpmath.cos(y) + mpmath.tan(x),
     "arcs": lambda x, y: mpmath.asin(x / 3) + mpmath.acos(y / 3) + mpmath.atan(x),
     "atan2": lambda x, y: mpmath.atan2(x, -y),

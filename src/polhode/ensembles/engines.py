@@ -17,9 +17,8 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 
 from polhode.arguments import Array, Indices
-from polhode.kernel import jit, layout as L, many
+from polhode.kernel import jit, layout as L, many, simd
 from polhode.kernel.signatures import LOADS, MARCH, MARCH_ADAPTIVE
-from polhode.runs.integrator import aligned
 from polhode.runs.stepping import FIRST_SLICE, SLICE_SECONDS, Run
 from polhode.runs.variable_steps import AdaptiveRun
 
@@ -92,7 +91,7 @@ class ThreadArrays:
         own = run.integrator
         self.y, self.stage_state, self.load = own.y.copy(), own.stage_state.copy(), own.load.copy()
         self.bodies, self.frames, self.parameters = own.bodies.copy(), own.frames.copy(), own.parameters.copy()
-        self.step_info, self.work = own.step_info.copy(), aligned(own.work.size)
+        self.step_info, self.work = own.step_info.copy(), simd.aligned(own.work.size)
         self.kept, self.controller_state = own.y.copy(), np.zeros(L.CONTROLLER_STATE)
         self.coefficients, self.int_coefficients = own.coefficients.copy(), own.int_coefficients.copy()
         self.addresses = jit.addresses_of(

@@ -35,12 +35,13 @@ from polhode.flows import polynomial_lanes
 from polhode.flows.polynomial_lanes import ADDRESSES, MARCH_TAYLOR, march_taylor
 from polhode.kernel import jit, lane_drive as D, layout as L
 from polhode.kernel.lane_drive import lane_width
+from polhode.kernel.simd import aligned
 from polhode.kernel.source import Unsupported
 from polhode.methods import MethodSpec
 from polhode.methods.record import CompiledMethod
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.series_lanes import SeriesOfLanes
-from polhode.runs.integrator import aligned, flags, lengths_of
+from polhode.runs.integrator import flags, lengths_of
 from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
 from polhode.runs.tangent.engine import by_series, loads_of_steps, series_of

@@ -1,11 +1,12 @@
 """Loads and potential of pair interactions: one pass over all pairs, or over those of a neighbour list.
 
-The pass takes four pairs at a time. Three functions of the system are bound into it:
+The pass takes eight pairs at a time. Three functions of the system are bound into it:
 
     pack(i, at, N, y, bodies, c) write the data of body i, WIDTH numbers, to c[at:]
-    pair(a, b0, b1, b2, b3, c)   interaction of the body with data at c[a:] and four others: 12 vectors of four, which
-                                 are force on a and energy; torque on a and virial; torques on the others, one unused
-                                 (in place of a torque, whatever ``turned`` takes, such as the field at the body)
+    pair(a, b, left, c)          interaction of the body with data at c[a:] and eight others, at c[b[k]:]: 11 vectors of
+                                 eight, zero from ``left`` on, which are force on a and energy; torque on a and virial;
+                                 minus the torques on the others (in place of a torque, whatever ``turned`` takes, such
+                                 as a field there)
     turned(i, at, sums, y, c)    torque on body i in its principal frame, from its data at c[at:] and the sums of the
                                  torques of its pairs at c[sums:]
 
@@ -38,7 +39,7 @@ import numpy as np
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, helper, hole, inlined, integers, lowest_bit
-from polhode.kernel.simd import below, greater, lesser, load4, rounded, spread, store4, transposed
+from polhode.kernel.simd import below, greater, lesser, load4, load8, rounded, spread8, store8, transposed, up_to
 from polhode.kernel.work_sharing import address_of, lead as lead_job, numbers_behind, read_slot, serve, write_slot
 
 CUTOFF, REACH, BOX, INVERSE_BOX, ON, NARROW = 0, 1, 2, 5, 8, 9
@@ -46,8 +47,8 @@ SLICES, CAPACITY, WIDTH, CELLS = 10, 11, 12, 13
 ARRAYS = 14
 (
     NOW_AT, BEFORE_AT, DATA_AT, SUMS_AT, TOTALS_AT, FULL_AT, PLACES_AT,
-    ROWS_AT, LIST_AT, CELL_AT, HEADS_AT, ORDER_AT, STARTS_AT, MARKS_AT,
-) = range(ARRAYS, ARRAYS + 14)  # fmt: skip
+    ROWS_AT, LIST_AT, CELL_AT, HEADS_AT, ORDER_AT, STARTS_AT, MARKS_AT, NEAR_AT,
+) = range(ARRAYS, ARRAYS + 15)  # fmt: skip
 FIRST_PARAMETER = 32
 """Parameters of a system of pairs; its own ones begin at FIRST_PARAMETER. Names with _AT are offsets of arrays.
 
@@ -67,6 +68,7 @@ CELL_AT             integers: cell of each body
 HEADS_AT, ORDER_AT  integers: first body of each cell; bodies in the order of cells
 STARTS_AT           integers, of each slice: first body of each cell that comes after the row's body
 MARKS_AT            integers, of each slice: a bit for each body
+NEAR_AT             integers, of each slice: the bodies within the cut-off of one; all bodies, where no list holds
 =================== ==============================================================================================
 """
 TEAM, LISTED, BUILDS, POTENTIAL_SUM, VIRIAL_SUM = 0, 1, 2, 3, 4
@@ -74,8 +76,8 @@ NOW = 8
 """Slots at NOW_AT: address of the control block of several threads (0: one thread); LISTED_NOW while a list is valid,
 NO_ROOM where it ran out of memory, 0 before the first; lists built so far; potential and virial of the last evaluation.
 NOW is their number."""
-ROW = 8
-"""Numbers that pairs add to a body's sums; arrays begin at multiples of it."""
+LANES, ROW = 8, 8
+"""Pairs taken at a time; numbers that pairs add to a body's sums; arrays begin at multiples of it."""
 LISTED_NOW, NO_ROOM = 1.0, -1.0
 SMALLEST_SLICE, MOST_SLICES = 64, 8
 """Fewest bodies of a slice; most slices. They fix the order of sums: they must not depend on the number of threads."""
@@ -95,10 +97,10 @@ LISTING, TAKING, GIVING = 0, 1, 2
 
 
 pack = hole("pack(i, at, N, y, bodies, c)", "The system's function that writes the data of a body.")
-pair = hole("pair(a, b0, b1, b2, b3, c) -> 12 vectors", "The system's interaction of a body with four others.")
+pair = hole("pair(a, b, left, c) -> 11 vectors", "The system's interaction of a body with eight others.")
 turned = hole("turned(i, at, sums, y, c) -> 3-tuple", "The system's torque on a body.")
 
-pairs_of = hole("pairs_of(i, first, count, s, N, c) -> 2 vectors", "``row`` of a system.")
+pairs_of = hole("pairs_of(a, first, count, sums, c, w) -> vector", "``row`` of a system.")
 take = hole("take(s, N, c)", "``take_slice`` of a system.")
 give = hole("give(s, N, y, c, out)", "``give_slice`` of a system.")
 part = hole("part(job, s, n, N, y, c, out)", "``part_of`` of a system.")
@@ -132,8 +134,9 @@ def parameters_of(
     at = FIRST_PARAMETER + len(own)
     start = at
     lengths = (
-        NOW, 3 * N, width * N, ROW * (N + 1) * slices, 2 * slices, slices, 3 * (N + 4),
-        2 * N, capacity * slices, N, cells**3 + 1, N, cells**3 * slices, ((N >> BITS) + 1) * slices,
+        NOW, 3 * N, width * N, ROW * (N + 1) * slices, 2 * slices, slices, 3 * (N + 8),
+        2 * N, capacity * slices + LANES, N, cells**3 + 1, N, cells**3 * slices, ((N >> BITS) + 1) * slices,
+        2 * (N + 8) * slices,
     )  # fmt: skip
     for k, length in enumerate(lengths):
         at = -(-at // ROW) * ROW
@@ -223,7 +226,7 @@ def sort_into_cells(N, y, c):
     places = int(c[PLACES_AT])
     for k in range(N):
         r = get3(y, L.BODY * w[order + k] + L.POSITION)
-        c[places + k], c[places + N + 4 + k], c[places + 2 * N + 8 + k] = r
+        c[places + k], c[places + N + 8 + k], c[places + 2 * N + 16 + k] = r
     return n
 
 
@@ -246,14 +249,14 @@ def nearest(d, edge, inverse):
 @inlined
 def mark_near(r, begin, end, marks, N, c, w):
     """Set the bits of the bodies within reach of position r, among those numbered begin ... end - 1 by cells."""
-    x, y, z = int(c[PLACES_AT]), int(c[PLACES_AT]) + N + 4, int(c[PLACES_AT]) + 2 * N + 8
+    x, y, z = int(c[PLACES_AT]), int(c[PLACES_AT]) + N + 8, int(c[PLACES_AT]) + 2 * N + 16
     order, reach = int(c[ORDER_AT]), c[REACH] * c[REACH]
-    for k in range(begin, end, 4):
-        dx = nearest(r[0] - load4(c, x + k), c[BOX], c[INVERSE_BOX])
-        dy = nearest(r[1] - load4(c, y + k), c[BOX + 1], c[INVERSE_BOX + 1])
-        dz = nearest(r[2] - load4(c, z + k), c[BOX + 2], c[INVERSE_BOX + 2])
+    for k in range(begin, end, LANES):
+        dx = nearest(r[0] - load8(c, x + k), c[BOX], c[INVERSE_BOX])
+        dy = nearest(r[1] - load8(c, y + k), c[BOX + 1], c[INVERSE_BOX + 1])
+        dz = nearest(r[2] - load8(c, z + k), c[BOX + 2], c[INVERSE_BOX + 2])
         near = below(dx * dx + dy * dy + dz * dz, reach)
-        if end - k < 4:
+        if end - k < LANES:
             near &= (1 << (end - k)) - 1
         while near != 0:
             j = w[order + k + lowest_bit(near)]
@@ -315,70 +318,92 @@ def list_rows(s, n, N, c):
 
 # ------------------------------------------------------------------ sums
 @inlined
-def apart(a, b0, b1, b2, b3, c):
-    """Position at c[a:] minus the nearest images of the positions at c[b0:] ... c[b3:]: x, y, z, four lanes each."""
-    x, y, z, _ = transposed(load4(c, b0), load4(c, b1), load4(c, b2), load4(c, b3))
-    x, y, z = c[a] - x, c[a + 1] - y, c[a + 2] - z
-    x = x - c[BOX] * rounded(x * c[INVERSE_BOX])
-    y = y - c[BOX + 1] * rounded(y * c[INVERSE_BOX + 1])
-    z = z - c[BOX + 2] * rounded(z * c[INVERSE_BOX + 2])
-    return x, y, z
+def gathered(c, b, n):
+    """The numbers at c[j + n:], four each, of eight indices j: four vectors of eight."""
+    return transposed(
+        load4(c, b[0] + n), load4(c, b[1] + n), load4(c, b[2] + n), load4(c, b[3] + n),
+        load4(c, b[4] + n), load4(c, b[5] + n), load4(c, b[6] + n), load4(c, b[7] + n),
+    )  # fmt: skip
 
 
 @inlined
-def switched(r, inverse, c):
+def apart(a, b, c):
+    """Position at c[a:] minus the nearest images of the positions at eight indices b: x, y, z, eight lanes each."""
+    x, y, z, _ = gathered(c, b, 0)
+    return (
+        nearest(c[a] - x, c[BOX], c[INVERSE_BOX]),
+        nearest(c[a + 1] - y, c[BOX + 1], c[INVERSE_BOX + 1]),
+        nearest(c[a + 2] - z, c[BOX + 2], c[INVERSE_BOX + 2]),
+    )
+
+
+@inlined
+def switched(r, inverse, left, c):
     """Switching factor S(r) of a potential, from 1 at ON to 0 at the cut-off with four continuous derivatives, and
-    -S'(r)/r; both exactly 0 beyond. Without a cut-off 1 and 0. ``inverse`` is 1/r."""
-    t = lesser(greater((r - c[ON]) * c[NARROW], spread(0.0)), spread(1.0))
+    -S'(r)/r; both exactly 0 beyond, and in lanes from ``left`` on. Without a cut-off 1 and 0. ``inverse`` is 1/r."""
+    t = lesser(greater((r - c[ON]) * c[NARROW], spread8(0.0)), spread8(1.0))
     u = 1.0 - t
     square = t * t
     fourth, both = square * square, t * u
     series = 126.0 + t * (t * (540.0 + t * (70.0 * t - 315.0)) - 420.0)
-    return 1.0 - t * fourth * series, 630.0 * c[NARROW] * (both * both) * (both * both) * inverse
+    slope = 630.0 * c[NARROW] * (both * both) * (both * both) * inverse
+    return up_to(1.0 - t * fourth * series, left), up_to(slope, left)
 
 
 @inlined
-def pushed(c, at, f, h):
-    """Subtract a force from the sums of a body, and add to the others."""
-    store4(c, at, load4(c, at) - f)
-    store4(c, at + 4, load4(c, at + 4) + h)
+def places(k, c, w):
+    """Where the data begin of the eight bodies whose numbers stand at c[k:]."""
+    data, width = int(c[DATA_AT]), int(c[WIDTH])
+    return (
+        data + width * w[k], data + width * w[k + 1], data + width * w[k + 2], data + width * w[k + 3],
+        data + width * w[k + 4], data + width * w[k + 5], data + width * w[k + 6], data + width * w[k + 7],
+    )  # fmt: skip
 
 
-def row(i, first, count, s, N, c):
-    """Sum over ``count`` pairs of body i, with the bodies listed at c[first:] or, where first is 0, with those after i:
-    added to the sums of the others in slice s; that of body i is returned, for the caller to add."""
-    width, data, w = int(c[WIDTH]), int(c[DATA_AT]), integers(c)
-    sums = int(c[SUMS_AT]) + ROW * (N + 1) * s
-    a = data + width * i
-    F, G = spread(0.0), spread(0.0)
-    for k in range(0, count, 4):
-        left = count - k
-        if first > 0:
-            j0 = w[first + k]
-            j1 = w[first + k + 1] if left > 1 else j0
-            j2 = w[first + k + 2] if left > 2 else j0
-            j3 = w[first + k + 3] if left > 3 else j0
-        else:
-            j0 = i + 1 + k
-            j1, j2, j3 = min(j0 + 1, N - 1), min(j0 + 2, N - 1), min(j0 + 3, N - 1)
-        f0, f1, f2, f3, g0, g1, g2, g3, h0, h1, h2, h3 = pair(
-            a, data + width * j0, data + width * j1, data + width * j2, data + width * j3, c
-        )
-        f0, f1, f2, f3 = transposed(f0, f1, f2, f3)
-        g0, g1, g2, g3 = transposed(g0, g1, g2, g3)
-        h0, h1, h2, h3 = transposed(h0, h1, h2, h3)
-        F, G = F + f0, G + g0
-        pushed(c, sums + ROW * j0, f0, h0)
-        if left > 1:
-            F, G = F + f1, G + g1
-            pushed(c, sums + ROW * j1, f1, h1)
-        if left > 2:
-            F, G = F + f2, G + g2
-            pushed(c, sums + ROW * j2, f2, h2)
-        if left > 3:
-            F, G = F + f3, G + g3
-            pushed(c, sums + ROW * j3, f3, h3)
-    return F, G
+@inlined
+def within(a, first, count, near, c, w):
+    """Copy those of ``count`` numbers at c[first:] whose bodies are within the cut-off of the one with data at c[a:] to
+    c[near:], and the last of them seven times more; returns how many they are."""
+    reach, n = c[CUTOFF] * c[CUTOFF], near
+    for k in range(first, first + count, LANES):
+        x, y, z = apart(a, places(k, c, w), c)
+        bits = below(x * x + y * y + z * z, reach)
+        if first + count - k < LANES:
+            bits &= (1 << (first + count - k)) - 1
+        for other in range(k, k + LANES):
+            w[n] = w[other]
+            n += bits & 1
+            bits >>= 1
+    for k in range(n, n + LANES - 1 if n > near else n):
+        w[k] = w[n - 1]
+    return n - near
+
+
+@inlined
+def pushed(c, at, f):
+    """Subtract from the sums of a body."""
+    store8(c, at, load8(c, at) - f)
+
+
+def row(a, first, count, sums, c, w):
+    """Sum over the pairs of the body with data at c[a:] and the ``count`` bodies numbered at c[first:], behind which
+    seven more numbers stand: added to the sums of the others; that of the body is returned, for the caller to add."""
+    zero = spread8(0.0)
+    F0, F1, F2, F3, G0, G1, G2, G3 = zero, zero, zero, zero, zero, zero, zero, zero
+    for k in range(first, first + count, LANES):
+        f0, f1, f2, f3, g0, g1, g2, g3, h0, h1, h2 = pair(a, places(k, c, w), first + count - k, c)
+        F0, F1, F2, F3, G0, G1, G2, G3 = F0 + f0, F1 + f1, F2 + f2, F3 + f3, G0 + g0, G1 + g1, G2 + g2, G3 + g3
+        f0, f1, f2, f3, g0, g1, g2, g3 = transposed(f0, f1, f2, zero, h0, h1, h2, zero)
+        pushed(c, sums + ROW * w[k], f0)
+        pushed(c, sums + ROW * w[k + 1], f1)
+        pushed(c, sums + ROW * w[k + 2], f2)
+        pushed(c, sums + ROW * w[k + 3], f3)
+        pushed(c, sums + ROW * w[k + 4], g0)
+        pushed(c, sums + ROW * w[k + 5], g1)
+        pushed(c, sums + ROW * w[k + 6], g2)
+        pushed(c, sums + ROW * w[k + 7], g3)
+    F0, F1, F2, F3, G0, G1, G2, G3 = transposed(F0, F1, F2, F3, G0, G1, G2, G3)
+    return ((F0 + F1) + (F2 + F3)) + ((G0 + G1) + (G2 + G3))
 
 
 def take_slice(s, N, c):
@@ -386,23 +411,28 @@ def take_slice(s, N, c):
     slices = int(c[SLICES])
     begin, end = first_of(s, slices, N), first_of(s + 1, slices, N)
     sums, rows, w = int(c[SUMS_AT]) + ROW * (N + 1) * s, int(c[ROWS_AT]), integers(c)
+    near, every = int(c[NEAR_AT]) + 2 * (N + 8) * s, int(c[NEAR_AT]) + (N + 8) * (2 * s + 1)
+    data, width = int(c[DATA_AT]), int(c[WIDTH])
     holds = c[int(c[NOW_AT]) + LISTED] == LISTED_NOW
     potential, virial = 0.0, 0.0
     for k in range(ROW * begin, ROW * N):
         c[sums + k] = 0.0
+    if not holds:
+        for j in range(N + LANES - 1):
+            w[every + j] = min(j, N - 1)
     for i in range(begin, end):
+        first, count = every + i + 1, N - 1 - i
         if holds:
-            F, G = pairs_of(i, w[rows + 2 * i], w[rows + 2 * i + 1], s, N, c)
-        else:
-            F, G = pairs_of(i, 0, N - 1 - i, s, N, c)
+            first, count = w[rows + 2 * i], w[rows + 2 * i + 1]
+        if c[CUTOFF] > 0.0:
+            first, count = near, within(data + width * i, first, count, near, c, w)
+        F = pairs_of(data + width * i, first, count, sums, c, w)
         at = sums + ROW * N  # scratch memory of this slice
-        store4(c, at, F)
-        store4(c, at + 4, G)
+        store8(c, at, F)
         potential += c[at + 3]
         virial += c[at + 7]
         at = sums + ROW * i
-        store4(c, at, load4(c, at) + F)
-        store4(c, at + 4, load4(c, at + 4) + G)
+        store8(c, at, load8(c, at) + F)
     totals = int(c[TOTALS_AT]) + 2 * s
     c[totals] = potential
     c[totals + 1] = virial
@@ -418,8 +448,7 @@ def give_slice(s, N, y, c, out):
             if first_of(other, slices, N) > i:
                 break
             there = sums + ROW * (N + 1) * other + ROW * i
-            store4(c, at, load4(c, at) + load4(c, there))
-            store4(c, at + 4, load4(c, at + 4) + load4(c, there + 4))
+            store8(c, at, load8(c, at) + load8(c, there))
         put3(out, L.LOAD * i, get3(c, at))
         put3(out, L.LOAD * i + 3, turned(i, data + width * i, at + 4, y, c))
 

@@ -4,14 +4,14 @@
     r = fused(x, y, -x * y)                         of plain numbers: rounding error of the product x y
     x = four(1.0, 2.0, 3.0, 4.0)
     y = (x * x + 1.0) / roots(x)                    operators, with plain numbers too
-    a, b, c, d = transposed(a, b, c, d)             the first of each, the second of each, and so on
+    a, b, c, d = transposed(*eight_of_four)         the first of each, the second of each, and so on
 
 A value is one 256-bit register for four numbers (two of 128 bits on processors without them), one of 512 bits or two of
 256 for eight; it exists in kernels only. Without compilation it is an array. ``load8``, ``store8`` and ``spread8`` are
-of eight numbers, ``four``, ``sum4``, ``cycled`` and ``transposed`` of four only, ``eight``, ``low`` and ``high`` of
-both at once, all others of either; ``fused``, ``product_error``, ``two_to`` and ``exponent_and_fraction`` are of plain
-numbers too. Kernels may further use comparisons, ``where`` and the functions of numpy on lanes; those for which
-processors have no instruction are called for each number (``exp``, ``sin``).
+of eight numbers, ``four``, ``sum4`` and ``cycled`` of four only, ``eight``, ``low`` and ``high`` of both at once, all
+others of either; ``fused``, ``product_error``, ``two_to`` and ``exponent_and_fraction`` are of plain numbers too.
+Kernels may further use comparisons, ``where`` and the functions of numpy on lanes; those for which processors have no
+instruction are called for each number (``exp``, ``sin``).
 
 Each function stands here in plain Python, under what it is in kernels (``in_kernels``).
 """
@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.lazy import cgutils, ir, types
+from polhode.lazy import cgutils, ir, numba, types
 
 WIDTHS = (4, 8)
 CONTRACT = ("contract",)
@@ -94,19 +94,42 @@ def _picked(symbol):
     return lambda builder, a, b: builder.select(builder.fcmp_ordered(symbol, a, b), a, b)
 
 
+def _up_to(builder, a, n):
+    places, zeros = ir.Constant(_whole(a, 0)[0], list(range(a.type.count))), _numbers(a, 0.0)
+    return builder.select(builder.icmp_signed("<", places, joined(builder, [n] * a.type.count)), a, zeros)
+
+
+def _reciprocal_roots(builder, a):
+    """From 14 bits by one step of fourth order where the processor has them, else by a root and a quotient."""
+    if not _is_vector(a):
+        return parts_of(builder, _reciprocal_roots(builder, repeated(builder, a, 4)))[0]
+    if "+avx512vl" not in numba.core.codegen.get_host_cpu_features().split(","):
+        return builder.fdiv(_numbers(a, 1.0), each(builder, "sqrt", a))
+    name, mask = f"llvm.x86.avx512.rsqrt14.pd.{64 * a.type.count}", ir.IntType(8)
+    function = ir.FunctionType(a.type, [a.type, a.type, mask])
+    y = builder.call(cgutils.get_or_insert_function(builder.module, function, name), [a, a, mask(255)])
+    error = each(builder, "fma", builder.fneg(builder.fmul(a, y)), y, _numbers(a, 1.0))
+    series = each(builder, "fma", _numbers(a, 0.3125), error, _numbers(a, 0.375))
+    series = each(builder, "fma", series, error, _numbers(a, 0.5))
+    return each(builder, "fma", series, builder.fmul(y, error), y)
+
+
 def _bits_below(builder, a, limit):
     bits = builder.fcmp_ordered("<", a, repeated(builder, limit, a.type.count))
     return builder.zext(builder.bitcast(bits, ir.IntType(a.type.count)), ir.IntType(64))
 
 
-def _rows(builder, a, b, c, d):
-    ab, AB = _shuffled(builder, a, b, [0, 4, 2, 6]), _shuffled(builder, a, b, [1, 5, 3, 7])
-    cd, CD = _shuffled(builder, c, d, [0, 4, 2, 6]), _shuffled(builder, c, d, [1, 5, 3, 7])
-    return [
-        _shuffled(builder, first, second, order)
-        for order in ([0, 1, 4, 5], [2, 3, 6, 7])
-        for first, second in ((ab, cd), (AB, CD))
-    ]
+def _transposed(builder, *a):
+    sizes, a = (1, 2, 4)[: a[0].type.count // 4 + 1], list(a)
+    if len(sizes) == 2:
+        a = [_shuffled(builder, one, other, range(8)) for one, other in zip(a[:4], a[4:], strict=True)]
+    for size in sizes:  # blocks beside the diagonal change places
+        low = [k - size + 8 if k & size else k for k in range(8)]
+        high = [k + 8 if k & size else k + size for k in range(8)]
+        for k in range(len(a)):
+            if not k & size:
+                a[k], a[k + size] = (_shuffled(builder, a[k], a[k + size], order) for order in (low, high))
+    return a
 
 
 def _is_vector(x):
@@ -173,6 +196,13 @@ def in_kernels(typed, write):
 def _alike(lanes, *kinds):
     """The signature of a function whose result has the type of its first argument."""
     return kinds[0](*kinds)
+
+
+def aligned(size: int) -> Any:
+    """Zeros from a multiple of 64 bytes on, where lanes of numbers are loaded at once."""
+    whole = np.zeros(size + 7)
+    first = -(whole.ctypes.data // 8) % 8
+    return whole[first : first + size]
 
 
 @in_kernels(lambda lanes, a, k: lanes(4)(a, types.intp), _loaded(4))
@@ -281,11 +311,22 @@ def rounded(a):
     return np.rint(a)
 
 
-@in_kernels(lambda lanes, a, b, c, d: types.UniTuple(lanes(4), 4)(a, b, c, d), _rows)
-def transposed(a, b, c, d):
-    """Transpose of the 4x4 matrix with these rows."""
-    rows = np.array((a, b, c, d)).T
-    return rows[0], rows[1], rows[2], rows[3]
+@in_kernels(lambda lanes, a, n: a(a, types.intp), _up_to)
+def up_to(a, n):
+    """The first n numbers, the others zero."""
+    return np.where(np.arange(len(a)) < n, a, 0.0)
+
+
+@in_kernels(lambda lanes, *kinds: types.UniTuple(lanes(8), kinds[0].width)(*kinds), _transposed)
+def transposed(*a):
+    """The columns of eight rows of four or eight."""
+    return tuple(np.array(a).T)
+
+
+@in_kernels(_alike, _reciprocal_roots)
+def reciprocal_roots(a):
+    """Reciprocals of square roots, right to about two units in the last place; nan of 0 and infinity."""
+    return 1.0 / np.sqrt(a)
 
 
 @in_kernels(_alike, lambda builder, a: _shuffled(builder, a, a, [1, 2, 0, 3]))

@@ -83,8 +83,8 @@ def padded(directions: int) -> int:
 
 
 SMALL_ARRAYS = (
-    simd.four, simd.sum4, simd.spread, simd.spread8, simd.load4, simd.load8, simd.store4, simd.store8, simd.transposed,
-    simd.cycled, simd.eight, simd.low, simd.high, simd.below,
+    simd.four, simd.sum4, simd.spread, simd.spread8, simd.load4, simd.load8, simd.store4, simd.store8,
+    simd.transposed, simd.up_to, simd.cycled, simd.eight, simd.low, simd.high, simd.below,
 )  # fmt: skip
 """Functions of ``kernel.simd`` that make vectors or take them apart."""
 
@@ -364,7 +364,11 @@ class TangentWriter(Writer):
         if it is simd.sum4:
             return self.sum_of_four(x[0])
         if it is simd.transposed:
-            return Tup([self.alike([a.parts[k] for a in x]) for k in range(4)])  # type: ignore[union-attr]
+            return Tup([self.alike(list(one)) for one in zip(*(a.parts for a in x), strict=True)])  # type: ignore[union-attr]
+        if it is simd.up_to:
+            some, none = x[0].parts, self.number(Known(0.0))  # type: ignore[union-attr]
+            tests = [self.truth(self.compared("Gt", x[1], Known(k))) for k in range(len(some))]
+            return self.alike([self.chosen(test, one, none) for test, one in zip(tests, some, strict=True)])
         if it is simd.cycled:
             return Row([x[0].parts[k] for k in (1, 2, 0, 3)])  # type: ignore[union-attr]
         if it is simd.eight:
@@ -381,6 +385,11 @@ class TangentWriter(Writer):
             return self.each_part(lambda *one: self.simd_function(it, list(one)), *x)
         if it is simd.roots:
             return self.function_of_numbers(math.sqrt, x)
+        if it is simd.reciprocal_roots:
+            (a, da), make = self.parts(self.number(x[0])), self.builder.fmul
+            y = self.cast(super().call(it, [Scalar(FLOAT, a)], {}), FLOAT)
+            slope = make(make(Constant(F, -0.5), y), make(y, y))
+            return self.joined_parts(y, self.combined((slope, da)))
         if it is simd.rounded:
             return Scalar(FLOAT, self.intrinsic("llvm.rint.f64", self.parts(self.number(x[0]))[0]))
         if it in (simd.lesser, simd.greater):

@@ -7,7 +7,8 @@ written. Powers that are multiples of 1/2 are made of products, one root and one
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 
 from polhode.errors import InvalidInput
 from polhode.programs.factor import keys_of, shared_pairs
@@ -32,6 +33,8 @@ LANES: Forms = BOTH | {
     "floordiv": "floor({0} / {1})", "at_most": "where({0} <= {1}, 1.0, 0.0)",
 }  # fmt: skip
 """In Python whose variables are lanes of ``kernel.simd``, or arrays of numpy: nothing branches, or looks up a table."""
+PAIRS: Forms = dict(LANES)
+"""The same, with reciprocals of roots."""
 ARRAY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
 """Numpy's names of functions, where they differ."""
 LARGEST_POWER = 16.0
@@ -107,6 +110,7 @@ class Lines:
         self._rank = {a: n for n, a in enumerate(needed)}
         products = {a: keys_of(g.rows[a][1], self._rank, self._powers) for a in needed if g.rows[a][0] == "mul"}
         lists, made = shared_pairs(list(products.values()))
+        self._rooted = {b for b, e in self._powers.values() if forms is PAIRS and e < 0.0 and e % 1.0 == 0.5}
         self._pairs, self._products = dict(made), dict(zip(products, lists, strict=True))
         if at_once:
             self.write(needed)
@@ -116,6 +120,48 @@ class Lines:
         for a in rows:
             if a not in self.names:
                 self.names[a] = self._written(a)
+
+    def write_in_turn(self, rows: Sequence[int], given: Collection[int]) -> None:
+        """Write rows, those ``given`` where they are needed, and behind each other one all that it completes; sums are
+        made of shorter ones, and terms are added to them as they come, so that few numbers wait at a time."""
+        g, users, sums = self.g, defaultdict[int, list[int]](list), defaultdict[int, list[tuple[str, float]]](list)
+        terms = {a: dict(g.rows[a][2]) for a in rows if g.rows[a][0] == "sum"}
+        for a in (longest := sorted(terms, key=lambda a: -len(terms[a]))):
+            for b in longest:
+                if len(terms[a]) > len(terms[b]) > 1 and not g.rows[b][1] and terms[b].items() <= terms[a].items():
+                    terms[a] = {c: f for c, f in terms[a].items() if c not in terms[b]} | {b: 1.0}
+        sizes = {a: abs(next(iter(some.values()))) for a, some in terms.items()}
+        sizes = {a: x for a, x in sizes.items() if not g.rows[a][1] and all(abs(f) == x for f in terms[a].values())}
+        known = {*given, *self.names}
+        left = {a: {*terms.get(a, g.arguments(a))} - known for a in rows if a not in known}
+        for a, missing in left.items():
+            for b in missing:
+                users[b].append(a)
+
+        def add(a: int, some: Sequence[int]) -> None:
+            self.write(g.needed(some))
+            for b in some:
+                sums[a].append((self.names[b], terms[a][b] / sizes.get(a, 1.0)))
+                if len(sums[a]) > 1:
+                    sums[a] = [(self._let(both := linear(0.0, sums[a]), both), 1.0)]
+
+        def complete(a: int) -> None:
+            if a in terms:
+                add(a, [b for b in terms[a] if b in known])
+                whole = linear(g.rows[a][1], [(name, sizes.get(a, 1.0) * f) for name, f in sums[a]])
+                self.names[a] = whole if whole.isidentifier() else self._let(whole, whole)
+            self.write(g.needed([a]))
+            for user in users[a]:
+                if user in terms:
+                    add(user, [a])
+                left[user].discard(a)
+                if not left[user]:
+                    complete(user)
+
+        for a in left:
+            if a not in self.names and not left[a]:
+                complete(a)
+        self.write(rows)
 
     def branch(self) -> Lines:
         """Lines that go on from these and leave them as they are."""
@@ -149,8 +195,11 @@ class Lines:
         return parts[0] if len(parts) == 1 else self._let(key, " * ".join(parts))
 
     def _inverse(self, b: int) -> tuple[str, str]:
-        mark = f"{self._rank[b]:06d}^-1.0"
-        return self._let(mark, f"1.0 / {self.names[b]}"), mark
+        mark, name = f"{self._rank[b]:06d}^-1.0", self.names[b]
+        if b not in self._rooted:
+            return self._let(mark, f"1.0 / {name}"), mark
+        root = self._let(f"root {mark}", f"reciprocal_roots({name})")
+        return self._let(mark, f"{root} * {root}"), mark
 
     def _root(self, one: str, mark: str) -> str:
         return self._let(f"root {mark}", f"sqrt({one})")
@@ -179,7 +228,7 @@ class Lines:
             return expression if expression.isidentifier() else self._let(f"in {row[1]}", expression)
         key = f"row {a}"
         if row[0] == "fun" and row[1] in PRIMITIVES:
-            if self.forms is LANES:
+            if self.forms is not PYTHON:
                 raise InvalidInput("the program looks up a table (a path by time), which has no form over lanes; take "
                                    "one member at a time")  # fmt: skip
             return self._let(key, PRIMITIVES[row[1]].written(self.given, *(self.names[b] for b in row[2])))

@@ -17,6 +17,7 @@ from polhode.flows.sums import COMPENSATION
 from polhode.kernel import drive, jit, layout as L
 from polhode.kernel.pairs import NOW_AT, SLICES, TEAM
 from polhode.kernel.signatures import EVENT, LOADS, SERVE
+from polhode.kernel.simd import aligned
 from polhode.kernel.work_sharing import CONTROL, STOP
 from polhode.methods import CompiledMethod, MethodSpec, tableau, tableau_names
 from polhode.systems import SYSTEMS, System
@@ -82,13 +83,6 @@ def flags(system: System, guarded: bool, commutes: float) -> tuple[tuple[int, fl
         (L.SAMPLES_AT, float(max(system.samples_at, 0))),
         (L.COMPENSATION_AT, float(L.BODY * system.N + len(system.auxiliary))),
     )
-
-
-def aligned(size: int) -> Array:
-    """Zeros from a multiple of 64 bytes on, where lanes of numbers are loaded at once."""
-    whole = np.zeros(size + 7)
-    first = -(whole.ctypes.data // 8) % 8
-    return whole[first : first + size]
 
 
 MOST_WORK = 2.0

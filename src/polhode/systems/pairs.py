@@ -21,7 +21,7 @@ from polhode.programs.of_two import Each, OfTwo
 from polhode.programs.opaque import called_in
 from polhode.programs.primitives import PRIMITIVES
 from polhode.programs.roles import of_each, of_flat_memory
-from polhode.programs.text import HEAD, HEAD_OF_LANES, LANES, Lines
+from polhode.programs.text import HEAD, HEAD_OF_LANES, PAIRS, Lines
 from polhode.programs.written import module_of
 from polhode.systems.conserved import Acting, conserved
 from polhode.systems.loads_roles import roles_of_both
@@ -36,7 +36,8 @@ DATA = 4
 FEW = 3
 """Most data that turn with a body whose slopes are summed over the pairs; of more, torques are."""
 IMPORTS = (
-    f"{HEAD_OF_LANES}from polhode.kernel.pairs import apart, switched\nfrom polhode.kernel.simd import transposed\n"
+    f"{HEAD_OF_LANES}from polhode.kernel.pairs import apart, gathered, switched\n"
+    "from polhode.kernel.simd import reciprocal_roots\n"
 )
 IMPORTS_OF_BODIES = (
     f"{HEAD}from polhode.algebra.quaternion import rotate_inverse\nfrom polhode.kernel.access import get4\n"
@@ -59,8 +60,9 @@ class Pairs(NamedTuple):
         return roles_of_both(False, self.loads, self.potential, loads, potential)
 
 
-def _outputs(two: OfTwo) -> tuple[list[int], list[int], bool]:
-    """Rows of a pair in the order of ``kernel.pairs``; the data that turn; whether their slopes are summed."""
+def _outputs(two: OfTwo, alike: bool) -> tuple[list[int], list[int], bool]:
+    """Rows of a pair in the order of ``kernel.pairs``; the data that turn; whether their slopes are summed. Where the
+    potential is ``alike`` in all directions of space, the torque on the second body follows from the first."""
     h, V = two.graph, two.potential
     S, slope, d = h.input("S"), h.input("slope"), h.inputs("r", 3)
     turning = two.turning
@@ -73,15 +75,18 @@ def _outputs(two: OfTwo) -> tuple[list[int], list[int], bool]:
     force = [h.sum((h.mul(S, a), -1.0), (h.mul(at_edge, x), 1.0)) for a, x in zip(slopes[:3], d, strict=True)]
     sides = slopes[3 : 3 + len(turning)], slopes[3 + len(turning) :]
     few = len(turning) <= FEW
-    twists = []
-    for body, side in zip("ab", sides, strict=True):
-        if few:
-            rows = [h.mul(S, a) for a in side] + [h.const(0.0)] * (FEW - len(turning))
+    twists = list[list[int]]()
+    for body, side, sign in zip("ab", sides, (1.0, -1.0), strict=True):
+        if alike and twists and not few:
+            rows = [h.sum((a, 1.0), (h.mul(d[j - 2], force[j - 1]), 1.0), (h.mul(d[j - 1], force[j - 2]), -1.0))
+                    for j, a in enumerate(twists[0])]  # fmt: skip
+        elif few:
+            rows = [h.sum((h.mul(S, a), sign)) for a in side] + [h.const(0.0)] * (FEW - len(turning))
         else:
             changes = [two.turned(k) for k in turning]
             rows = [
-                h.mul(S, h.sum(*((h.mul(a, h.input(f"{body}{n}")), -f) for a, change in zip(side, changes, strict=True)
-                                 for n, f in change[j])))
+                h.mul(S, h.sum(*((h.mul(a, h.input(f"{body}{n}")), -sign * f)
+                                 for a, change in zip(side, changes, strict=True) for n, f in change[j])))
                 for j in range(3)
             ]  # fmt: skip
         twists.append(rows)
@@ -89,9 +94,9 @@ def _outputs(two: OfTwo) -> tuple[list[int], list[int], bool]:
     return [*force, h.mul(S, V), *twists[0], virial, *twists[1]], turning, few
 
 
-def pairs_of(two: OfTwo) -> Pairs:
-    """The roles of the program of two bodies."""
-    outputs, turning, few = _outputs(two)
+def pairs_of(two: OfTwo, alike: bool) -> Pairs:
+    """The roles of the program of two bodies, whose potential may be ``alike`` in all directions of space."""
+    outputs, turning, few = _outputs(two, alike)
     changes = [two.turned(k) for k in turning]
     read = {int(name[1:]) for name in two.graph.names(outputs) if name[0] == "b"}
     order = sorted(range(len(two.data)), key=lambda k: k not in read)
@@ -119,17 +124,17 @@ def _pair(two: OfTwo, outputs: Sequence[int], at: Mapping[int, int], read: int) 
     given = {"r0": "x", "r1": "y", "r2": "z", "S": "S", "slope": "slope"}
     given |= {f"a{k}": f"c[a + {n}]" for k, n in at.items()} | {f"b{k}": f"d{n}" for k, n in at.items()}
     given |= {name: f"c[{name[1:]}]" for name in h.names(rows) if name[0] == "p"}
-    body = Lines(h, rows, given, LANES, at_once=False)
+    body = Lines(h, rows, given, PAIRS, at_once=False)
     body.write(h.needed(rows[:2]))
     square_name, inverse = (body.names[a] for a in rows[:2])
-    body.lines.append(f"S, slope = switched({inverse} * {square_name}, {inverse}, c)")
-    body.write(h.needed(rows))
-    lines = ["def pair(a, b0, b1, b2, b3, c):", "x, y, z = apart(a, b0, b1, b2, b3, c)"]
+    body.lines.append(f"S, slope = switched({inverse} * {square_name}, {inverse}, left, c)")
+    needed = h.needed(rows)
+    body.write_in_turn(needed, {a for a in needed if h.rows[a][0] == "in" or {n[0] for n in h.names([a])} <= set("ap")})
+    lines = ["def pair(a, b, left, c):", "x, y, z = apart(a, b, c)"]
     for n in range(DATA, DATA + read, 4):
-        four = ", ".join(f"load4(c, b{k} + {n})" for k in range(4))
-        lines.append(f"{', '.join(f'd{n + k}' for k in range(4))} = transposed({four})")
+        lines.append(f"{', '.join(f'd{n + k}' for k in range(4))} = gathered(c, b, {n})")
     results = [f"{body.names[a]} + 0.0 * x" if h.value(a) is not None else body.names[a] for a in rows[2:]]
-    return [*lines, *body.lines, f"return ({', '.join(results)}, 0.0 * x)"]
+    return [*lines, *body.lines, f"return ({', '.join(results)})"]
 
 
 def _pack(two: OfTwo, at: Mapping[int, int]) -> list[str]:
@@ -188,8 +193,9 @@ def untraced(N: int) -> Callable[[int], Dynamics]:
     return lambda part: told
 
 
-def of_two(sum: Sum) -> tuple[Tracing, Mapping[str, float]]:
-    """What the loads on pairs come to on the first two bodies, and the parameters that they decide by."""
+def of_two(sum: Sum) -> tuple[Tracing, Mapping[str, float], bool]:
+    """What the loads on pairs come to on the first two bodies, the parameters that they decide by, and whether the
+    potential is alike in all directions of space."""
     first = sum.of_pairs[0].load
     if not sum.of_one_kind:
         raise InvalidInput(f"{first.described} is on all pairs, whose bodies must be of one kind: all rigid bodies or "
@@ -210,15 +216,16 @@ def of_two(sum: Sum) -> tuple[Tracing, Mapping[str, float]]:
                                "its parameters")  # fmt: skip
     if {*whole.acting} - {L.POTENTIAL_PART}:
         raise InvalidInput(f"{first.described} is on all pairs and must return one number, a potential")
-    if "total_momentum" not in conserved(two.moves, [whole.total], two.parameters, fixed):
+    kept = conserved(two.moves, [whole.total], two.parameters, fixed)
+    if "total_momentum" not in kept:
         raise InvalidInput(f"{first.described} is on all pairs and depends on where they are in space; it may depend "
                            "on b.position - a.position")  # fmt: skip
-    return whole, fixed
+    return whole, fixed, "total_angular_momentum" in kept
 
 
 def acting_on_pairs(sum: Sum) -> tuple[Pairs, Acting, dict[str, float]]:
     """Roles of loads on pairs; the loads on a ring of bodies; the parameters that they decide by."""
-    whole, fixed = of_two(sum)
+    whole, fixed, alike = of_two(sum)
     g = whole.g
     (level,) = g.rebuilt([whole.level], inputs={g.input(f"r{k}"): g.const(0.0) for k in (3, 4, 5)})
     own = [Each(at, int(np.prod(shape))) for one in sum.of_pairs for at, shape in one.each.values()]
@@ -226,4 +233,4 @@ def acting_on_pairs(sum: Sum) -> tuple[Pairs, Acting, dict[str, float]]:
     ring = np.array([(i, (i + 1) % N) for i in range(N)] if N > 2 else [(0, 1)])
     places = {f"p{one.first + one.size * n + j}": one.first + one.size * ring[:, n] + j
               for one in own for n in range(2) for j in range(one.size)}  # fmt: skip
-    return pairs_of(OfTwo(g, level, own)), whole.total._replace(on=ring, places=places), dict(fixed)
+    return pairs_of(OfTwo(g, level, own), alike), whole.total._replace(on=ring, places=places), dict(fixed)

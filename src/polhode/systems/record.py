@@ -20,6 +20,7 @@ from polhode.flows.gyrostat import carried_round
 from polhode.kernel import jit, layout as L
 from polhode.kernel.many import write_energies
 from polhode.kernel.signatures import LOADS, POTENTIAL
+from polhode.kernel.simd import aligned
 from polhode.lazy import numba
 from polhode.programs.dynamics import Dynamics, of_roles
 from polhode.programs.parts import PARTS
@@ -427,7 +428,11 @@ class System:
     @property
     def with_memory(self) -> Array:
         """A copy of the parameters with zeroed scratch memory behind them, as the roles read it."""
-        return np.concatenate([self.parameters, np.zeros(self.memory)])
+        if not self.memory:
+            return self.parameters.copy()
+        whole = aligned(len(self.parameters) + self.memory)
+        whole[: len(self.parameters)] = self.parameters
+        return whole
 
     @cached_property
     def for_kernels(self) -> tuple[Array, Array, Array, Array, Array | None]:
