@@ -9,9 +9,9 @@ where both sides must take turns in one process). A row without its peer is "not
 A row is measured by a script beside this one, whose ``figures`` is called in a process of its own; what is measured how
 is said there. ``ratio`` is the peer's time, or the figure asked, over ours, and is met from the one in brackets on; a
 row of several figures is met where all of them are. What does not exist is tried, and the sentence that refuses it is
-printed. ``--quick`` takes coarser grids, fewer members, rounds and rows. Rows of 10^9 steps run with ``--long`` only,
-with ``--quick`` 10^7 of them. Times of short calls are the least of many; all depend on what else the machine does,
-ratios to a peer less.
+printed; where that states a reason of mathematics, by which there is no answer, the row counts apart. ``--quick`` takes
+coarser grids, fewer members, rounds and rows. Rows of 10^9 steps run with ``--long`` only, with ``--quick`` 10^7 of
+them. Times of short calls are the least of many; all depend on what else the machine does, ratios to a peer less.
 """
 
 from __future__ import annotations
@@ -70,6 +70,8 @@ class Row:
         Whose environment is needed.
     long : bool
         Whether it runs on demand only.
+    reason : str
+        Words of a refusal that state a reason of mathematics.
     """
 
     section: int
@@ -81,11 +83,17 @@ class Row:
     unit: str = "us"
     peer: str = ""
     long: bool = False
+    reason: str = ""
 
 
-def tried(section: int, name: str, figures: str, what: str = "") -> Row:
+def tried(section: int, name: str, figures: str, what: str = "", reason: str = "") -> Row:
     """A row of what is answered or refused."""
-    return Row(section, name, f"refusals {what or figures.split(',')[0]}", figures, 0.0, unit="")
+    return Row(section, name, f"refusals {what or figures.split(',')[0]}", figures, 0.0, unit="", reason=reason)
+
+
+NOT_UNDONE = "what controllers have set cannot be undone"
+"""What was before a sample does not follow from what is after it: a command replaces another, and keeps nothing of it.
+"""
 
 
 LOOPS = {
@@ -104,7 +112,7 @@ ROWS = [
     *(tried(1, f"states that loads read: {kind} by {how}", f"states,{kind},{how}")
       for kind in ("wheels", "gyros", "torquers", "own states")
       for how in ("Taylor", "implicit", "reversible", "chaos", "Taylor ensembles")),
-    *(tried(1, f"{kind} and {how}", f"samples,{kind},{how}")
+    *(tried(1, f"{kind} and {how}", f"samples,{kind},{how}", reason=NOT_UNDONE if how == "backward" else "")
       for kind in ("controllers", "valves") for how in ("gradients", "chaos", "lanes", "backward")),
     *(tried(1, f"{kind} and {how}", f"switches,{kind},{how}")
       for kind in ("burns", "thrusters", "impulses") for how in ("gradients", "chaos", "lanes", "reversible")),
@@ -237,6 +245,11 @@ def figures_in(text: str) -> list[dict[str, Any]]:
 
 
 # ------------------------------------------------------------------------------------------------ the table
+REASONED = "refused, with a reason"
+VERDICTS = ("met", REASONED, "missed", "not run")
+"""Of figures and of rows, which have the last of their figures here."""
+
+
 def short(x: float | None) -> str:
     """A number in four digits."""
     if x is None or x != x:
@@ -244,21 +257,22 @@ def short(x: float | None) -> str:
     return f"{x:.0f}" if abs(x) >= 1000 else f"{x:.4g}"
 
 
-def line(row: Row, figure: dict[str, Any]) -> bool | None:
-    """Print a figure of a row; whether it is met, None where nothing was compared."""
+def line(row: Row, figure: dict[str, Any]) -> str:
+    """Print a figure of a row; its verdict."""
     against = row.most if row.most is not None else figure["peer"]
     ours, needed = figure["ours"], row.ratio
     name = figure["name"]
     if figure["refused"]:
-        print(f"    missed: refused with '{figure['refused']}'", flush=True)
-        return False
+        reasoned = bool(row.reason) and row.reason in figure["refused"]
+        print(f"    {REASONED if reasoned else 'missed: refused with'} '{figure['refused']}'", flush=True)
+        return REASONED if reasoned else "missed"
     if against is None or (ours != ours and (row.most is not None or against != against)):
         print(f"    not run  {name}: {figure['note'] or 'no figure'}", flush=True)
-        return None
+        return "not run"
     if against != against or ours != ours:
         reached = "the peer's" if against != against else "ours"
         print(f"    {'met' if against != against else 'missed':8} {name}: not reached by {reached}", flush=True)
-        return against != against
+        return "met" if against != against else "missed"
     ratio = against / ours if ours > 0.0 else float("inf")
     met = ours <= against if not against else ratio >= needed
     errors = "  errors " + ", ".join(f"{x:.0e}" for x in figure["errors"]) if figure["errors"] else ""
@@ -268,7 +282,7 @@ def line(row: Row, figure: dict[str, Any]) -> bool | None:
         f"    {'met' if met else 'missed':8} {name:34} {short(ours):>8} {row.unit:5} {whose} {short(against):>8}  "
         f"ratio {short(ratio):>6} ({needed:g}){errors}{note}", flush=True
     )  # fmt: skip
-    return met
+    return "met" if met else "missed"
 
 
 def tell(row: Row, python: str | None, quick: bool, long: bool, seconds: float) -> str:
@@ -289,7 +303,7 @@ def tell(row: Row, python: str | None, quick: bool, long: bool, seconds: float) 
     if problem:
         print(f"    not all: {problem}")
         return "not run"
-    return "not run" if None in compared else "met" if all(compared) else "missed"
+    return next((verdict for verdict in VERDICTS[::-1] if verdict in compared), "missed")
 
 
 def wanted(rows: Iterable[Row], sections: list[int], words: list[str]) -> list[Row]:
@@ -328,7 +342,7 @@ def main() -> None:
           f"{', reduced forms (--quick)' if given.quick else ''}")  # fmt: skip
     pythons = {peer: python_of(given.peers, peer) for peer in {row.peer for row in rows}}
     count = Counter(tell(row, pythons[row.peer], given.quick, given.long, given.seconds) for row in rows)
-    print(f"{len(rows)} rows: " + ", ".join(f"{count[verdict]} {verdict}" for verdict in ("met", "missed", "not run")))
+    print(f"{len(rows)} rows: " + ", ".join(f"{count[verdict]} {verdict}" for verdict in VERDICTS))
 
 
 if __name__ == "__main__":

@@ -289,3 +289,47 @@ def test_one_class_for_all_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ph.errors.PolhodeWarning)
         fast_top(1.28)
+
+
+# ------------------------------------------------------------------ stiff friction
+SLEWING = {
+    "position": (6.878e6, 0.0, 0.0), "velocity": (0.0, 4732.0, 5963.0), "angular_velocity": (0.03, -0.03, 0.03)
+}  # fmt: skip
+
+
+def rubbing(viscous):
+    wheels = ph.reaction_wheels(np.eye(3), 2e-3, speed=(100.0, -150.0, 120.0), viscous=viscous, command=1e-4)
+    return ph.spacecraft((40.0, 44.0, 25.0), EARTH, mass=60.0, wheels=wheels)
+
+
+@each("method", ["mkrk:rk4", "mkrk:cv8", "s6_10", "taylor", "reversible:v2"])
+def test_stiff_friction_says_so_where_a_run_fails(method):
+    told, failed = said(lambda: ph.integrate(rubbing(2e3), method, step=1e-3, t_end=0.02, **SLEWING))
+    assert told == [] and isinstance(failed, ph.errors.PolhodeError)
+    words = str(failed)
+    assert "wheel_momentum decays with a time constant of 1e-06" in words and "'mkrk:radau_iia5'" in words
+    assert failed.trajectory.attrs["incomplete"] == words
+
+
+def test_stiff_friction_says_so_where_steps_are_chosen_and_not_where_it_is_borne():
+    steps = ph.Tolerance(1e-9)
+    told, exact = said(lambda: ph.integrate(rubbing(2e3), "mkrk:dp8", steps=steps, t_end=0.02, **SLEWING))
+    (kind, words), *more = told
+    assert not more and kind is ph.errors.PolhodeWarning and "time constant of 1e-06" in words and "radau" in words
+    told, ds = said(lambda: ph.integrate(rubbing(2e3), "mkrk:radau_iia5", step=5e-3, t_end=0.02, **SLEWING))
+    assert told == []
+    np.testing.assert_allclose(ds.wheel_momentum[-1], exact.wheel_momentum[-1], rtol=1e-6)
+    np.testing.assert_allclose(ds.angular_velocity[-1], exact.angular_velocity[-1], rtol=1e-7)
+
+
+def test_other_runs_say_nothing_of_stiffness():
+    steps = ph.Tolerance(1e-9, max_step=1e-3)
+    for viscous in (1.0, 0.0):  # which decays within two steps, and not at all
+        told, ds = said(lambda viscous=viscous: ph.integrate(
+            rubbing(viscous), "mkrk:dp8", steps=steps, t_end=1.2, every=1, **SLEWING))  # fmt: skip
+        assert told == [] and ds.attrs["steps"] >= 1000
+    driven = ph.particle(force=lambda t, r, v, p: (2e6 * v[0], 0.0, 0.0))  # grows, where nothing decays
+    told, failed = said(
+        lambda: ph.integrate(driven, "mkrk:rk4", step=1.0, t_end=100.0, position=(1, 0, 0), velocity=(1, 0, 0))
+    )
+    assert isinstance(failed, ph.errors.PolhodeError) and "stiff" not in str(failed)

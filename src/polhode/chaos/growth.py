@@ -28,8 +28,8 @@ from polhode.runs.integrate import Watch, reporting, taken
 from polhode.runs.request import ARGUMENTS, Request
 from polhode.runs.steps import FixedStep, Recording
 from polhode.runs.tangent.columns import SLOTS, Columns, quantities, read_by_loads, seeds_along, state_names
-from polhode.runs.tangent.engine import MOST_STEPS, Constants, Schedule, TangentEngine
-from polhode.runs.tangent.passage import Cut, Passage, Steps
+from polhode.runs.tangent.engine import MOST_STEPS, Constants, Steps, TangentEngine
+from polhode.runs.tangent.passage import Cut, Passage
 from polhode.runs.tangent.transition import changes_loads, check_same_states, seen_of
 from polhode.systems.record import System
 
@@ -180,7 +180,7 @@ class Growth:
             count = min(size // every * every if whole_rows else min(size, left), n - done)
             before = time.perf_counter()
             marched = self.engine.march(
-                self.states[here], self.seeds[here], Schedule.equal(t0, h, count, done), every=min(every, count),
+                self.states[here], self.seeds[here], Steps(t0, h, count, done), every=min(every, count),
                 constants=constants, treatment=self.treatment, weights=self.weights, between=self.between,
                 growth=growth,
             )  # fmt: skip
@@ -252,9 +252,9 @@ def _check_steps(engine: TangentEngine, plan: Plan, kind: Kind, start: Array, k:
         _, record = taken(replace(request, steps=steps, recording=Recording(every=count)))
     except PolhodeError:
         return  # the run fails, and so will the member, which says so
-    schedule = Schedule.equal(request.t0, request.steps.h, count)
+    span = Steps(request.t0, request.steps.h, count)
     marched = engine.march(
-        start[k : k + 1].copy(), np.zeros((1, engine.width, engine.directions)), schedule, every=count,
+        start[k : k + 1].copy(), np.zeros((1, engine.width, engine.directions)), span, every=count,
         constants=_constants(kind, k, k + 1),
     )  # fmt: skip
     seen, failed = seen_of(request.system.N, record.states[: record.count]), marched.status[0] != L.OK
@@ -319,7 +319,7 @@ def _rate_of_loads(engine: TangentEngine, kind: Kind, states: Array) -> float:
     """The rate, the root of angular acceleration, that the torques at the start of the first member lead to."""
     h = 1e-3
     marched = engine.march(
-        states[:1].copy(), np.zeros((1, engine.width, engine.directions)), Schedule.one(0.0, h),
+        states[:1].copy(), np.zeros((1, engine.width, engine.directions)), Steps(0.0, h, 1),
         constants=_constants(kind, 0, 1),
     )  # fmt: skip
     N = engine.system.N

@@ -392,7 +392,9 @@ def _to_the_end(
             now = time.perf_counter()
             if run.judged and now - looked > BETWEEN_LOOKS:
                 looked = now
-                both, at = np.array([run.start, run.peek()]), np.array([run.t0, run.now])
+                kept = run.integrator.load.copy(), run.step_info.copy(), run.integrator.left_at
+                both, at = np.array([run.start, run.state()]), np.array([run.t0, run.now])
+                run.integrator.load[:], run.step_info[:], run.integrator.left_at = kept  # as if nobody had asked
                 energies, problem = (None, None) if potential is None else potential_energies(run, potential, at, both)
                 kinetic = run.system.kinetic_energies(both)
                 if problem is None and energy_balance(run.system, both, kinetic, energies).first[0] == 1:

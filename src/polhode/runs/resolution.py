@@ -14,7 +14,7 @@ import numpy as np
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import axpy, dot
 from polhode.arguments import Array, Indices
-from polhode.errors import PolhodeError
+from polhode.errors import PolhodeError, PolhodeWarning, StepFailed, warn
 from polhode.kernel import jit, layout as L
 from polhode.kernel.access import get3, get4
 from polhode.kernel.jit import numbers_at, pointer
@@ -24,6 +24,9 @@ from polhode.systems.loads_roles import no_loads
 from polhode.systems.record import System
 
 loads_at = jit.function_at(LOADS)
+PUSHED = [(first + k, part + k, name) for first, part, name in
+          ((L.MOMENTUM, 0, "momentum"), (L.ANGULAR, 3, "angular_momentum")) for k in range(3)]  # fmt: skip
+"""Where the momenta of a body stand in a state, what changes them in loads, and their names."""
 COARSE = 0.25
 """Change within a step, in rad or relative to the way, from which on it counts as coarse, over the order of the method:
 those of higher order have more stages in a step. Measured on tops, satellites and oscillators."""
@@ -289,3 +292,48 @@ def coarse_loads(run: Run, times: Array, states: Array) -> str:
     finally:
         run.step_info[:], run.integrator.parameters[:] = step_info, parameters
         run.integrator.forget()
+
+
+# ------------------------------------------------------------------ stiffness
+STIFF, LONG, MOST = 2.0, 1000, 100
+"""Time constants of a decay in a step from which on explicit methods follow stability, not accuracy; steps of a run
+that is looked at for them; most numbers that may decay."""
+
+
+def tell_of_stiffness(run: Run, t: float, y: Array, error: PolhodeError | None) -> None:
+    """Warn of friction or damping, at a state of a run that has taken many steps, by which numbers decay faster than
+    steps resolve, or say so in the error of one that has failed; methods that bear it are not looked at."""
+    system, own, N = run.system, run.integrator, run.system.N
+    many = isinstance(error, StepFailed) if error else run.guard and run.adaptive and run.done >= LONG
+    if not many or not system.velocity_dependent or "radau" in run.chosen.label:
+        return
+    h = abs(run.now - run.t0) / run.done if run.adaptive and run.done else run.last or abs(run.h)
+    numbers = [(L.BODY * i + k, L.LOAD * i + j, name) for i in range(N) for k, j, name in PUSHED]
+    named = enumerate(system.auxiliary[system.read_from :], system.read_from)
+    numbers += [(L.BODY * N + k, L.LOAD * N + k, one.quantity) for k, one in named]
+    if len(numbers) > MOST or any(one.logs for one in system.functions.values()):
+        return
+    places, rates, names = zip(*numbers, strict=True)
+    offsets = 1e-4 * np.maximum(np.abs(y[list(places)]), 1e-2)
+    rows = np.tile(y, (2 * len(places), 1))
+    rows[range(len(rows)), 2 * places] += np.append(offsets, -offsets)
+    loads = np.zeros((len(rows), L.LOAD * N + len(system.auxiliary)))
+    try:
+        load_loop()(N, 0, 0, np.full((1, len(rows)), t), rows, own.addresses_for_loads, 0.0, inf, loads, np.empty(1))
+        slopes = -np.diff(loads[:, rates].reshape(2, len(places), -1), axis=0)[0].T / (2.0 * offsets)
+        values = np.linalg.eigvals(slopes)
+    except Exception:  # a function of the user's, beyond the run; or what is not finite
+        return
+    decay = run.direction * values.real
+    rate = -float(np.where(decay + np.abs(values.imag) <= 0.0, decay, 0.0).min())
+    if not rate * h > STIFF:
+        return
+    told = (
+        f"friction or damping is stiff here: {names[int(np.argmin(run.direction * np.diagonal(slopes)))]} decays with "
+        f"a time constant of {1.0 / rate:.2g}, and {run.chosen.label!r} needs steps as short; take 'mkrk:radau_iia5', "
+        "whose steps may be longer"
+    )
+    if error is None:
+        warn(told, PolhodeWarning)
+    else:
+        error.args = (f"{error}; {told}",)

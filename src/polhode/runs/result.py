@@ -15,7 +15,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.many import write_energies
 from polhode.lazy import xr
 from polhode.runs.event_detection import EPSILON, rows_of
-from polhode.runs.resolution import coarse_loads
+from polhode.runs.resolution import coarse_loads, tell_of_stiffness
 from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
 from polhode.systems import System
@@ -68,6 +68,8 @@ def finish(
     if warned and error is None:
         found = None if balance is None or large == len(times) else (balance.worst, balance.largest, times[large])
         warn_of_errors(run, found, times, states)
+    if len(times):
+        tell_of_stiffness(run, float(times[-1]), states[-1], error)
     rows = Rows(times, states, iterations, made, balance)
     ds = columns(run, rows, sizes, energies, attributes(run, error, stopped))
     return concluded(run, with_found(run, ds, stopped), error)

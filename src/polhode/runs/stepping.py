@@ -321,14 +321,6 @@ class Run:
             return self.y.copy()
         return shown if status == L.OK else self.y.copy()
 
-    def peek(self) -> Array:
-        """As ``state``, with cached loads and counts as if nobody had asked."""
-        integrator = self.integrator
-        before = integrator.load.copy(), self.step_info.copy(), integrator.left_at
-        found = self.state()
-        integrator.load[:], self.step_info[:], integrator.left_at = before
-        return found
-
     def time(self, k: Any) -> Any:
         """Time of the grid state after ``k`` steps."""
         return self.t0 + k * self.h
@@ -339,7 +331,12 @@ class Run:
         while self.done < last:
             whole = self.whole_steps()
             if whole == 0:
-                self.cut_step(every, record)
+                y, _ = self.through(self.now, self.state(), self.time(self.done + 1))  # in pieces
+                self.done += 1
+                if record and self.done % every == 0:
+                    record.add(self.now, y, int(self.step_info[L.ROW_ITERATIONS]))
+                    self.step_info[L.ROW_ITERATIONS] = 0.0
+                self.arrive(y, record)
                 between_slices()
                 continue
             count = min(self.slice, last - self.done, whole)
@@ -449,15 +446,6 @@ class Run:
         if record and record.replace(self.now, y):
             self.show(record)
         self.prepare()
-
-    def cut_step(self, every: int, record: Record | None) -> None:
-        """Take the next step in pieces."""
-        y, _ = self.through(self.now, self.state(), self.time(self.done + 1))
-        self.done += 1
-        if record and self.done % every == 0:
-            record.add(self.now, y, int(self.step_info[L.ROW_ITERATIONS]))
-            self.step_info[L.ROW_ITERATIONS] = 0.0
-        self.arrive(y, record)
 
     def met(self, record: Record | None) -> None:
         """Tell the events in the step just taken; where one of them cuts it, take it again in pieces."""

@@ -632,10 +632,21 @@ class LiveStore:
         self.unfinished[name] = chunk, rows[whole * chunk :].copy(), True
 
     def _checkpoint(self, done: Mapping[str, Any], state: dict[str, Any] | None, digests: Mapping[str, Any]) -> None:
+        run, (begun, share, before) = self.run, self.begun
         body = {
             "format": FORMAT,
             **done,
-            "progress": self._progress(),
+            "progress": {}
+            if run is None
+            else {
+                "start": run.t0,
+                "time": float(run.now),
+                "end": float(run.final),
+                "share": float(run.share),
+                "elapsed": time.perf_counter() - begun,
+                "share_before": share,
+                "steps_before": before,
+            },
             "made_by": self.makers,
             "labels": self.labels,
             "scenario_file": self.origin,
@@ -646,16 +657,6 @@ class LiveStore:
         text = json.dumps(body | {"sha256": _sealed(body)})
         with self._writing(OSError):
             write_durably(self.path / CHECKPOINT, text.encode())
-
-    def _progress(self) -> dict[str, Any]:
-        run = self.run
-        if run is None:
-            return {}
-        begun, share, done = self.begun
-        return {
-            "start": run.t0, "time": float(run.now), "end": float(run.final), "share": float(run.share),
-            "elapsed": time.perf_counter() - begun, "share_before": share, "steps_before": done,
-        }  # fmt: skip
 
     def _refused(self, problem: Exception) -> FileProblem:
         why = getattr(problem, "strerror", None) or str(problem)

@@ -452,18 +452,17 @@ class _Reader:
         if kind is Form.INERTIA and isinstance(value, dict):
             return self.body(key, value)
         if isinstance(kind, ListOf) and isinstance(value, list):
-            return [self.one_of_list(kind.build, (*key, k), part) for k, part in enumerate(value)]
+            named = {name for name, one in arguments_of(kind.build).items() if one.type in FUNCTIONS}
+            return [  # tables, with the functions that they name
+                {
+                    name: self.function((*key, k, name), one) if name in named and isinstance(one, str) else one
+                    for name, one in part.items()
+                }
+                for k, part in enumerate(value)
+            ]
         if isinstance(value, list):
             return [self.argument(None, (*key, k), part) for k, part in enumerate(value)]
         return value
-
-    def one_of_list(self, build: Callable[..., Any], key: Key, given: dict[str, Any]) -> dict[str, Any]:
-        """A table of a list, with the functions it names."""
-        named = {name for name, one in arguments_of(build).items() if one.type in FUNCTIONS}
-        return {
-            name: self.function((*key, name), value) if name in named and isinstance(value, str) else value
-            for name, value in given.items()
-        }
 
     def body(self, at: Key, table: dict[str, Any]) -> Any:
         """The inertia tensor of a shape."""

@@ -108,9 +108,16 @@ class Sources:
     def function(self, name: str, function: FunctionType) -> None:
         """Note the source of a function, and before it all that this reads."""
         source = source_of(function)
+        free = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
         for word in sorted(read_by(function, source)):
             if word != name:
-                self.define(word, value_of(function, word))
+                try:
+                    value = free[word].cell_contents if word in free else function.__globals__[word]
+                except (KeyError, ValueError):
+                    raise InvalidInput(
+                        f"function {function.__name__!r} reads {word!r}, which is not there; define it"
+                    ) from None
+                self.define(word, value)
         self.parts[name] = source if function.__name__ == name else f"{source}\n\n\n{name} = {function.__name__}"
 
     def written(self, name: str, value: Any) -> str:
@@ -170,15 +177,6 @@ def read_by(function: FunctionType, source: str) -> set[str]:
     hinted = {one.id for part in hints if part is not None for one in ast.walk(part) if isinstance(one, ast.Name)}
     known = {word for word in hinted if word in function.__globals__}
     return {word for word in found | known if not hasattr(builtins, word) or word in function.__globals__}
-
-
-def value_of(function: FunctionType, word: str) -> object:
-    """What a name means in a function."""
-    free = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
-    try:
-        return free[word].cell_contents if word in free else function.__globals__[word]
-    except (KeyError, ValueError):
-        raise InvalidInput(f"function {function.__name__!r} reads {word!r}, which is not there; define it") from None
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

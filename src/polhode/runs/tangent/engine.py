@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import Array, Indices
+from polhode.arguments import Array, Indices, Mask
 from polhode.errors import InvalidInput
 from polhode.flows import tangent_rules, taylor_plain
 from polhode.flows.polynomial_lanes import taylor_step
@@ -36,33 +36,62 @@ from polhode.systems.sampling import loads_for_programs, untraced
 
 MOST_STEPS = 10**10
 """Most steps of indicators and gradients, which take hours."""
+ON_GRID = 1e-12
+"""Distance of a time from the end of a step, in steps, that counts as being there."""
 FEW_LINES = 60
 """Programs of at most so many lines are written wherever they are called."""
 
 
 @dataclass(frozen=True, eq=False)
-class Schedule:
-    """Steps: where each begins, its size, and its end as the next step sees it."""
+class Steps:
+    """n steps of one size h, of which the first is number ``first`` from t0 on; or those between ``ends``."""
 
-    begins: Array
-    sizes: Array
-    ends: Array
-
-    @classmethod
-    def equal(cls, t0: float, h: float, n: int, first: int = 0) -> Schedule:
-        """Steps number ``first`` to ``first + n`` of one size, at the times of ``kernel.drive.march``."""
-        k = np.arange(first, first + n, dtype=float)
-        return cls(t0 + k * h, np.full(n, h), t0 + (k + 1) * h)
+    t0: float
+    h: float
+    n: int
+    first: int = 0
+    ends: Array | None = None
 
     @classmethod
-    def one(cls, t: float, end: float) -> Schedule:
-        """One step."""
-        return cls(np.array([t]), np.array([end - t]), np.array([end]))
-
-    @classmethod
-    def between(cls, ends: Array) -> Schedule:
+    def between(cls, ends: Array) -> Steps:
         """Steps from each time to the next."""
-        return cls(ends[:-1], np.diff(ends), ends[1:])
+        return cls(float(ends[0]), float(ends[-1] - ends[0]), len(ends) - 1, 0, ends)
+
+    def end(self, k: int | Indices) -> Any:
+        """Time at which k steps have been taken."""
+        return self.t0 + (self.first + k) * self.h if self.ends is None else self.ends[k]
+
+    def size(self, k: int | Indices) -> Any:
+        """Size of step number k."""
+        return self.h if self.ends is None else self.ends[k + 1] - self.ends[k]
+
+    def of_times(self, times: Array) -> tuple[Indices, Mask]:
+        """How many whole steps lead up to each time, and whether one ends there."""
+        if self.ends is None:
+            k = np.floor((times - self.t0) / self.h).astype(np.int64) - self.first
+        else:
+            forwards = np.sign(self.h)
+            k = np.searchsorted(self.ends * forwards, times * forwards, side="right") - 1
+        k = np.clip(k, 0, self.n)
+        here, ahead = self._end_at(k, times), (k < self.n) & self._end_at(np.minimum(k + 1, self.n), times)
+        return np.where(here, k, np.where(ahead, k + 1, np.minimum(k, self.n - 1))), here | ahead
+
+    def _end_at(self, k: Indices, times: Array) -> Mask:
+        """Whether times are where steps of these numbers end."""
+        size = np.abs(self.size(np.maximum(k - 1, 0)))
+        found: Mask = np.abs(self.end(k) - times) <= ON_GRID * np.maximum(size, np.where(k > 0, np.abs(times), 0.0))
+        return found
+
+    def part(self, first: int, last: int) -> Steps:
+        """Some of the steps."""
+        ends = None if self.ends is None else self.ends[first : last + 1]
+        return Steps(self.t0, self.h, last - first, self.first + first, ends)
+
+    @property
+    def each(self) -> tuple[Array, Array, Array]:
+        """Where each begins, its size, and its end as the next step sees it; of no steps where the first would."""
+        k = np.arange(self.n)
+        return self.end(np.arange(max(1, self.n))), np.broadcast_to(self.size(k), self.n), self.end(k + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,13 +146,13 @@ class TangentEngine:
             self.step_info[slot] = value
 
     def march(
-        self, states: Array, seeds: Array, schedule: Schedule, *, every: int = 0, constants: Constants | None = None,
+        self, states: Array, seeds: Array, steps: Steps, *, every: int = 0, constants: Constants | None = None,
         treatment: int = D.RECORDED, weights: Array | None = None, between: int = 1, growth: Array | None = None,
         moving: tuple[Array, Array] | None = None,
     ) -> Marched:  # fmt: skip
-        """Take members through the steps of a schedule."""
+        """Take members through steps."""
         states = np.ascontiguousarray(states, dtype=float)
-        M, n = len(states), len(schedule.sizes)
+        M, n = len(states), steps.n
         every = every or max(1, n)
         rows = 1 + -(-n // every)
         constants = constants or Constants.of(self.system)
@@ -156,7 +185,7 @@ class TangentEngine:
             states, given, numbers[0], derived[0], numbers[1], derived[1], numbers[2], derived[2], self.coefficients,
             self.int_coefficients, self.blocks, self.step_info.copy(), np.zeros(memory),
             np.zeros(memory * self.stride), *(np.ascontiguousarray(a, dtype=float) for a in
-                                              (schedule.begins, schedule.sizes, schedule.ends)),
+                                              steps.each),
             record, shown, weighing, status, done, grown,
             *(self.padded(a) for a in (moving or (np.zeros((n if self.timed else 0, self.directions)),) * 2)),
         )  # fmt: skip
@@ -169,7 +198,7 @@ class TangentEngine:
         """A state and its derivatives with what controllers set at its time."""
         if not self.system.sampled:
             return state, change
-        now = Schedule(np.array([t]), np.zeros(0), np.zeros(0))
+        now = Steps(t, 0.0, 0)
         marched = self.march(state[None], change[None], now, constants=constants, treatment=D.COMMANDED)
         return marched.states[0, -1], marched.derivatives[0, -1]
 

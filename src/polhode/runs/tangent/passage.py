@@ -16,17 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import Array, Indices, Mask
+from polhode.arguments import Array, Mask
 from polhode.errors import StepFailed
 from polhode.kernel import layout as L
 from polhode.runs.stepping import Run
 from polhode.runs.tangent.columns import Columns, slope
-from polhode.runs.tangent.engine import Constants, Marched, Schedule, TangentEngine
+from polhode.runs.tangent.engine import ON_GRID, Constants, Marched, Steps, TangentEngine
 from polhode.systems import System
 from polhode.systems.structure import bodies_of_event
 
-ON_GRID = 1e-12
-"""Distance of a time from the end of a step, in steps, that counts as being there."""
 OFFSETS = (1e-2, 1e-3, 1e-4, 1e-5)
 """Offsets of differences tried, relative to the size of a number: that counts which differs least from its half."""
 AT_ONCE = 4096
@@ -46,57 +44,6 @@ class Cut:
     crossing: int = -1
     side: float = 0.0
     acts: Sequence[Any] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class Steps:
-    """n steps of one size h, of which the first is number ``first`` from t0 on; or those between ``ends``."""
-
-    t0: float
-    h: float
-    n: int
-    first: int = 0
-    ends: Array | None = None
-
-    @classmethod
-    def between(cls, ends: Array) -> Steps:
-        """Steps from each time to the next."""
-        return cls(float(ends[0]), float(ends[-1] - ends[0]), len(ends) - 1, 0, ends)
-
-    def end(self, k: int | Indices) -> Any:
-        """Time at which k steps have been taken."""
-        return self.t0 + (self.first + k) * self.h if self.ends is None else self.ends[k]
-
-    def size(self, k: int | Indices) -> Any:
-        """Size of step number k."""
-        return self.h if self.ends is None else self.ends[k + 1] - self.ends[k]
-
-    def of_times(self, times: Array) -> tuple[Indices, Mask]:
-        """How many whole steps lead up to each time, and whether one ends there."""
-        if self.ends is None:
-            k = np.floor((times - self.t0) / self.h).astype(np.int64) - self.first
-        else:
-            forwards = np.sign(self.h)
-            k = np.searchsorted(self.ends * forwards, times * forwards, side="right") - 1
-        k = np.clip(k, 0, self.n)
-        here, ahead = self._end_at(k, times), (k < self.n) & self._end_at(np.minimum(k + 1, self.n), times)
-        return np.where(here, k, np.where(ahead, k + 1, np.minimum(k, self.n - 1))), here | ahead
-
-    def _end_at(self, k: Indices, times: Array) -> Mask:
-        """Whether times are where steps of these numbers end."""
-        size = np.abs(self.size(np.maximum(k - 1, 0)))
-        found: Mask = np.abs(self.end(k) - times) <= ON_GRID * np.maximum(size, np.where(k > 0, np.abs(times), 0.0))
-        return found
-
-    def part(self, first: int, last: int) -> Steps:
-        """Some of the steps."""
-        ends = None if self.ends is None else self.ends[first : last + 1]
-        return Steps(self.t0, self.h, last - first, self.first + first, ends)
-
-    @property
-    def schedule(self) -> Schedule:
-        """The same for an engine."""
-        return Schedule.equal(self.t0, self.h, self.n, self.first) if self.ends is None else Schedule.between(self.ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,13 +70,13 @@ class Leg:
         return float(self.steps.end(self.steps.n))
 
 
-def check_steps(marched: Marched, schedule: Schedule) -> None:
+def check_steps(marched: Marched, steps: Steps) -> None:
     """Refuse steps that failed."""
     if int(marched.status[0]) != L.OK:
-        k = min(int(marched.done[0]), len(schedule.begins) - 1)
+        k = min(int(marched.done[0]), steps.n - 1)
         raise StepFailed(
-            f"the step at t = {schedule.begins[k]:.9g} could not be taken with derivatives; take a smaller step "
-            f"than {abs(schedule.sizes[k]):g}", step=k, time=float(schedule.begins[k]),
+            f"the step at t = {steps.end(k):.9g} could not be taken with derivatives; take a smaller step than "
+            f"{abs(steps.size(k)):g}", step=k, time=float(steps.end(k)),
         )  # fmt: skip
 
 
@@ -352,9 +299,8 @@ class _Taking:
 
     def taken(self, state: Array, change: Array, steps: Steps, every: int = 0) -> Marched:
         """Steps with derivatives."""
-        schedule = steps.schedule
-        marched = self.engine.march(state[None], change[None], schedule, every=every, constants=self.constants)
-        check_steps(marched, schedule)
+        marched = self.engine.march(state[None], change[None], steps, every=every, constants=self.constants)
+        check_steps(marched, steps)
         return marched
 
     def moved(self, state: Array, change: Array, end: float) -> tuple[Array, Array]:
@@ -368,10 +314,10 @@ class _Taking:
         constants: Constants | None = None,
     ) -> tuple[Array, Array]:  # fmt: skip
         """State and derivatives after one step whose begin and size vary; perhaps with other constants."""
-        engine, schedule = self.passage.timed_engine(self.engine), Schedule.one(self.leg.first, end)
-        marched = engine.march(state[None], change[None], schedule, constants=constants or self.constants,
+        engine, step = self.passage.timed_engine(self.engine), Steps.between(np.array([self.leg.first, end]))
+        marched = engine.march(state[None], change[None], step, constants=constants or self.constants,
                                moving=(by_begin[None], by_size[None]))  # fmt: skip
-        check_steps(marched, schedule)
+        check_steps(marched, step)
         return marched.states[0, -1], marched.derivatives[0, -1]
 
     def crossing(self, cut: Cut, state: Array, change: Array) -> Array:

@@ -23,8 +23,8 @@ from polhode.runs.request import Request
 from polhode.runs.stepping import Run
 from polhode.runs.steps import FixedStep, Recording, Tolerance
 from polhode.runs.tangent.columns import Columns
-from polhode.runs.tangent.engine import TangentEngine, method_and_loads
-from polhode.runs.tangent.passage import Passage, Steps
+from polhode.runs.tangent.engine import Steps, TangentEngine, method_and_loads
+from polhode.runs.tangent.passage import Passage
 from polhode.runs.variable_steps import AdaptiveRun
 from polhode.systems.sampling import cut_by
 
@@ -35,17 +35,6 @@ SEEN = {"position": L.POSITION, "angular_momentum": L.ANGULAR}
 SAME, ROUNDED = 1e-9, 1e-12
 """Relative distance of the states of both runs, and what is added for a matrix of the size of 1: round-off grows with
 it."""
-
-
-def check_decided(columns: Columns) -> None:
-    """Refuse a parameter by which it is decided what the loads are."""
-    if columns.varied is None:
-        return
-    by, system = columns.varied[2][0], columns.system
-    for index in sorted(system.decided_by):
-        for k in np.flatnonzero(by[index]) if index < len(by) else ():
-            raise InvalidInput(f"{columns.names[k]} decides what the loads of {system.name!r} are, so there is no "
-                               "derivative by it")  # fmt: skip
 
 
 def changes_loads(request: Request) -> bool:
@@ -88,8 +77,11 @@ class Transition:
         chosen = not isinstance(request.steps, FixedStep)
         prepared, _ = method_and_loads(system, request.method, chosen)
         self.columns = Columns(system, prepared, request.state, request.tangent or ())
-        check_decided(self.columns)
-        K = len(self.columns.names)
+        by, K = self.columns.varied[2][0] if self.columns.varied is not None else (), len(self.columns.names)
+        for index in sorted(system.decided_by):
+            for k in np.flatnonzero(by[index]) if index < len(by) else ():
+                raise InvalidInput(f"{self.columns.names[k]} decides what the loads of {system.name!r} are, so there "
+                                   "is no derivative by it")  # fmt: skip
         first = 0 if by_start else len(self.columns.rows)
         self.parts = [range(k, min(k + MOST_AT_ONCE, K)) for k in range(first, K, MOST_AT_ONCE)]
         how = (self.columns.varied is not None, request.settings.guard, chosen, bool(request.breaks))
