@@ -143,6 +143,15 @@ def registries():
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def few_members():
+    """Members, however few, are not taken by lanes because another test has compiled these."""
+    from polhode.ensembles import ensemble
+
+    ensemble.FEW, few = 2**62, ensemble.FEW
+    yield few
+
+
 @pytest.fixture
 def columns_by_twos(monkeypatch):
     """Columns of derivatives are carried in twos: such kernels are compiled in half the time of those of many."""

@@ -41,10 +41,10 @@ COMMON = tuple(name for name in ARGUMENTS if name not in ("start", "tangent", "s
 OF_MEMBER = re.compile(r"member (\d+)")
 WORTH_LANES = 200_000
 """Steps of all members together from which on lanes are taken where they can be had; to compile them takes seconds."""
-MANY = 5000
-"""Members from which on lanes are taken however few steps there are; a fifth of them where each were a run alone."""
-STEPS_OF_TOLERANCE = 200
-"""As how many steps a run with a tolerance counts there."""
+FEW = 8
+"""Members from which on lanes are taken whose kernel is compiled already."""
+MANY_STEPS = 200
+"""As how many steps a run with a tolerance counts there, and at least one whose loads are switched."""
 MOST_OF_BLOCK = 2**26
 """Bytes of a block whose members are reduced at once, with what is made of it."""
 OF_DEVICE = 2**30
@@ -125,9 +125,9 @@ def ensemble(
     engine : {"auto", "threads", "lanes", "device"}
         What computes. ``threads``: the loop of a single run over one member after the other, on every processor.
         ``lanes``: several members in each instruction, where method and system allow it; numbers differ from those of
-        ``integrate`` by rounding. ``device``: a graphics processor. ``auto``: lanes where they can be had, for 5,000
-        members or more (1,000 whose loads are switched), or 200,000 steps of all together (1,000 members with a
-        tolerance), else threads. The attribute ``engine`` of the Dataset says what did it, and why.
+        ``integrate`` by rounding. ``device``: a graphics processor. ``auto``: lanes where they can be had, for 200,000
+        steps of all members (1,000 members with a tolerance, or with loads that are switched), and from 8 members on
+        where lanes are compiled already; else threads. The attribute ``engine`` of the Dataset says what, and why.
     threads : int, optional
         How many processors may be used; all of this machine unless given. No bit of a result depends on it.
     store : path, optional
@@ -330,7 +330,7 @@ class Ensemble:
             engine, why = self._engine(run, kind)
         if run.breaks and engine.name == "threads":
             return self._each(f"{SWITCHED}{why}")
-        self.least = FEWEST if run.breaks else 1  # legs cost the same however few go along
+        self.least = FEWEST if run.breaks else getattr(engine, "width", 1)  # legs cost the same however few go along
         coarse = coarse_orbit(run) if run.guard else ""
         if coarse:
             warn(f"member 0: {coarse}", CoarseStepWarning)
@@ -384,15 +384,14 @@ class Ensemble:
 
     def _engine(self, run: Run, kind: Kind) -> tuple[Engine, str]:
         """The engine, and what is to be said of why it is not another."""
-        many = MANY // 5 if run.breaks else MANY
-        short = self.count < many and self.count * (run.request.total or STEPS_OF_TOLERANCE) < WORTH_LANES
-        if self.asked == "threads" or (self.asked == "auto" and short):
+        short = self.count * max(run.request.total or MANY_STEPS, MANY_STEPS if run.breaks else 1) < WORTH_LANES
+        if self.asked == "threads" or (self.asked == "auto" and short and self.count < FEW):
             return ThreadsEngine(run), ""
         name = "lanes" if self.asked == "auto" else self.asked
         if name == "lanes":
             from polhode.ensembles import lanes
 
-            made: Engine | str = lanes.engine_of(run, kind.constants.parameters)
+            made: Engine | str = lanes.engine_of(run, kind.constants.parameters, self.asked == "lanes" or not short)
         else:
             from polhode.ensembles import device
 

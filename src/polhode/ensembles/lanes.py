@@ -2,10 +2,8 @@
 
 The kernels are those of single runs, translated once more (``kernel.lane_mode``), and the loads are the system's
 program (``System.dynamics``), so any system that can be traced is served, a user's torque too. What cannot be done over
-lanes has a reason instead of an engine. A member's numbers do not depend on its neighbours, nor on how many there are.
-
-Numbers over lanes differ from those of a single run by rounding: sine and cosine are computed without the library, and
-loads in the order of the program.
+lanes has a reason instead of an engine. A member's numbers depend on its own alone, and differ from those of a single
+run by rounding: sine and cosine are computed without the library, and loads in the order of the program.
 
 **Taylor ensembles** (four or eight members at a time) take each its own time and steps of its own size: those that
 ``polhode.integrate`` takes for it alone with ``taylor`` at a tolerance, by the same rules and of the same order
@@ -116,19 +114,35 @@ def strides_of(block: Block) -> tuple[tuple[Array, ...], list[int]]:
     return constants, [a.shape[1] if len(a) == M and M > 1 else 0 for a in constants]
 
 
-def engine_of(run: Run, parameters: Array) -> LaneEngine | str:
+def engine_of(run: Run, parameters: Array, compiles: bool = True) -> LaneEngine | str:
     """The engine for members such as that of a run, of these parameters (M or 1, P), or why there is none."""
     again = functools.partial(ThreadsEngine, run)
+    if jit.disabled():
+        return "kernels are not compiled (NUMBA_DISABLE_JIT), so there are no lanes"
     if run.adaptive or run.integrator.prepared.polynomial:
-        made = taylor_engine_for(run, again)
+        made = taylor_engine_for(run, again, compiles)
     else:
-        made = engine_for(run.system, run.chosen, run.guard, again=again, cut=run if run.breaks else None)
+        made = engine_for(run.system, run.chosen, run.guard, None, again, run if run.breaks else None, compiles)
     return made if isinstance(made, str) else made.refuses(parameters) or made
+
+
+bound = functools.lru_cache(jit.KEPT_KERNELS)(jit.bind)
+absent: set[Any] = set()
+
+
+def compiled(kernel: Any, signature: str, compiles: bool, **how: int) -> Callable[..., None]:
+    """A loop over members, compiled over lanes; refused where it is ``absent``, if it is not to be compiled."""
+    if kernel in absent and not compiles:
+        raise Unsupported("their kernel, which is not compiled yet")
+    absent.add(kernel)
+    loop: Any = jit.compile_kernel(kernel, signature, kept=not compiles, **how)  # type: ignore[no-untyped-call]
+    absent.discard(kernel)
+    return loop  # type: ignore[no-any-return]
 
 
 def engine_for(
     system: System, method: MethodSpec, guard: bool = True, width: int | None = None,
-    again: Callable[[], Engine] | None = None, cut: Run | None = None,
+    again: Callable[[], Engine] | None = None, cut: Run | None = None, compiles: bool = True,
 ) -> LaneEngine | str:  # fmt: skip
     """The engine for members of this system by this method in lanes, or one sentence that says why there is none."""
     width = lane_width() if width is None else width
@@ -138,7 +152,7 @@ def engine_for(
         return reason
     kernel, rotates = template(system, prepared, guard), system.rotates
     try:
-        loop = jit.compile_kernel(kernel, D.MARCH_LANES, lanes=width, thorough=rotates)  # type: ignore[no-untyped-call]
+        loop = compiled(kernel, D.MARCH_LANES, compiles, lanes=width, thorough=rotates)
     except Unsupported as problem:
         return f"method {method.label!r} with {system.name!r} is not done over lanes, because of {problem}"
     fill = filled(system, prepared, loop, width, method.method.range if guard else math.inf)
@@ -187,7 +201,7 @@ def template(
     if prepared.processed and prepared.converter is not None:
         converting |= {"convert": prepared.converter[1], "PROCESSED": True}
     commutes = float(prepared.modified and system.commutator is not None)
-    return jit.bind(  # type: ignore[no-untyped-call]
+    return bound(  # type: ignore[no-any-return]
         D.march_lanes, step=prepared.step, loads=loads, IN_LANES=IN_LANES, SHAPE=shape_of(system),
         LENGTHS=lengths_of(system, prepared), KNOWN=known(system, guard, commutes), **converting,
     )  # fmt: skip
@@ -195,8 +209,8 @@ def template(
 
 def known(system: System, guard: bool, commutes: float = 0.0) -> tuple[tuple[int, float], ...]:
     """The flags of a run that nothing changes, as pairs (slot of ``step_info``, value)."""
-    never = (L.SPLIT_LOADS, L.HAS_SLOPES, L.RELATIVE, L.ABSOLUTE)
-    return *flags(system, guard, commutes), *((slot, 0.0) for slot in never), (L.COMMANDED, math.inf)
+    never = dict.fromkeys((L.SPLIT_LOADS, L.HAS_SLOPES, L.RELATIVE, L.ABSOLUTE), 0.0)
+    return *flags(system, guard, commutes), *never.items(), (L.COMMANDED, math.inf)
 
 
 def shape_of(system: System) -> tuple[tuple[str, Any], ...]:
@@ -210,8 +224,6 @@ def shape_of(system: System) -> tuple[tuple[str, Any], ...]:
 def _reason(system: System, method: MethodSpec, prepared: CompiledMethod) -> str:
     """Why a system and a method have no engine, before anything is compiled; empty where nothing is in the way."""
     label = f"method {method.label!r}"
-    if jit.disabled():
-        return "kernels are not compiled (NUMBA_DISABLE_JIT), so there are no lanes"
     if prepared.made_for is not None or prepared.role is not None:
         return f"{label} is written for each system, which is not done over lanes"
     if prepared.step_density:
@@ -235,12 +247,10 @@ def _reason(system: System, method: MethodSpec, prepared: CompiledMethod) -> str
 
 
 # ------------------------------------------------------------------ Taylor steps
-def taylor_engine_for(run: Run, again: Callable[[], Engine]) -> LaneEngine | str:
+def taylor_engine_for(run: Run, again: Callable[[], Engine], compiles: bool) -> LaneEngine | str:
     """The engine for members such as that of a run, or one sentence that says why there is none."""
     own, label = run.integrator, f"method {run.chosen.label!r}"
     system = own.system
-    if jit.disabled():
-        return "kernels are not compiled (NUMBA_DISABLE_JIT), so there are no lanes"
     if not own.prepared.polynomial:
         return f"members of {label} choose their steps by an error estimate, each its own, which is done one by one"
     if system.switches or system.watched or system.impulses or run.breaks or system.sampled:
@@ -255,10 +265,10 @@ def taylor_engine_for(run: Run, again: Callable[[], Engine]) -> LaneEngine | str
     try:
         if not run.adaptive:
             prepared = by_series(own.prepared, made)
-            loop = jit.compile_kernel(template(system, prepared, True, made.series), D.MARCH_LANES, lanes=width)  # type: ignore[no-untyped-call]
+            loop = compiled(template(system, prepared, True, made.series), D.MARCH_LANES, compiles, lanes=width)
             return LaneEngine(width, filled(system, prepared, loop, width), fixed, again)
         kernel = taylor_template(system, made, ((L.COMPENSATION_AT, float(own.step_info[L.COMPENSATION_AT])),))
-        loop = jit.compile_kernel(kernel, MARCH_TAYLOR, lanes=width)  # type: ignore[no-untyped-call]
+        loop = compiled(kernel, MARCH_TAYLOR, compiles, lanes=width)
     except Unsupported as problem:
         return f"{label} with {system.name!r} is not done over lanes, because of {problem}"
     return LaneEngine(width, filled_to_the_end(run, made, loop, width), fixed, again, ", each with its own steps")
@@ -266,8 +276,8 @@ def taylor_engine_for(run: Run, again: Callable[[], Engine]) -> LaneEngine | str
 
 def taylor_template(system: System, made: SeriesOfLanes, known: tuple[tuple[int, float], ...]) -> Callable[..., Any]:
     """The loop over members with the series of a system, to be compiled over lanes."""
-    bound = {"series": made.series, "increments": made.increments, "IN_LANES": IN_LANES}
-    return jit.bind(march_taylor, SHAPE=shape_of(system), KNOWN=known, **bound)  # type: ignore[no-untyped-call]
+    of_system = {"SHAPE": shape_of(system), "series": made.series, "increments": made.increments}
+    return bound(march_taylor, KNOWN=known, IN_LANES=IN_LANES, **of_system)
 
 
 def filled_to_the_end(

@@ -349,17 +349,12 @@ def _decided_by(system: System, constants: Constants) -> str:
             return "some of them have principal axes along those of the body and others have not"
     if len(constants.parameters) == 1:
         return ""
-    parameters = constants.parameters
-    varying = {f"p{k}" for k in np.flatnonzero((parameters != parameters[0]).any(axis=0))}
-    return "a function decides by numbers that vary" if varying & _asked(system) else ""
-
-
-def _asked(system: System) -> set[str]:
-    """Names of the parameters by whose values programs of the system were chosen."""
-    parts = [L.ALL]
+    parameters, parts = constants.parameters, [L.ALL]
     if system.each_alone or "split_loads" in system.provides:
         parts += [L.ATTRACTION, L.POTENTIAL_PART, L.RESTING, L.MOVING, L.WITHOUT_SOLVED]
-    return {name for part in parts for name in system.dynamics_of(part).fixed}
+    asked = {name for part in parts for name in system.dynamics_of(part).fixed}
+    varying = {f"p{k}" for k in np.flatnonzero((parameters != parameters[0]).any(axis=0))}
+    return "a function decides by numbers that vary" if varying & asked else ""
 
 
 # ------------------------------------------------------------------ initial states

@@ -287,10 +287,10 @@ def choice(values: ArrayLike, weights: ArrayLike | None = None) -> Distribution:
     bounds = bounds / bounds[-1]
     last = int(np.flatnonzero(shares)[-1])
 
-    def values_at(u: Array) -> Array:
-        return np.asarray(given[np.minimum(np.searchsorted(bounds, u[0], "right"), last)])
-
-    return _made("choice", given.shape[1:], 1, values_at, values=given, weights=None if weights is None else shares)
+    return _made(
+        "choice", given.shape[1:], 1, lambda u: given[np.minimum(np.searchsorted(bounds, u[0], "right"), last)],
+        values=given, weights=None if weights is None else shares,
+    )  # fmt: skip
 
 
 @answering

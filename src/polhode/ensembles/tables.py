@@ -100,7 +100,14 @@ def read_table(table: Any) -> dict[str, Array]:
     if isinstance(table, str | os.PathLike) and (name := checked_path(table, "table")).lower().endswith(SUFFIX):
         return _grouped(_csv(Path(name)))
     if _is_dataset(table):
-        return _from_dataset(table)
+        found = {
+            str(name): member_array(table[name].transpose(MEMBER, ...).values, str(name))
+            for name in (*table.data_vars, *table.coords) if MEMBER in table[name].dims and name != MEMBER
+        }  # fmt: skip
+        if not found:
+            raise InvalidInput("this Dataset has no variable with the dimension 'member'; rename its dimension of "
+                               "members")  # fmt: skip
+        return _grouped(found)
     if _is_frame(table):
         return _grouped({str(name): member_array(_column(table, name), str(name)) for name in table.columns})
     raise InvalidInput(f"table must be the name of a CSV file (.csv), a DataFrame or a Dataset, not {shown(table)}")
@@ -112,16 +119,6 @@ def _column(frame: Any, name: Any) -> Any:
         return column.to_numpy(dtype=float)
     except (TypeError, ValueError):  # polars knows no dtype there; text stays what it is
         return column.to_numpy()
-
-
-def _from_dataset(ds: Any) -> dict[str, Array]:
-    found = {
-        str(name): member_array(ds[name].transpose(MEMBER, ...).values, str(name))
-        for name in (*ds.data_vars, *ds.coords) if MEMBER in ds[name].dims and name != MEMBER
-    }  # fmt: skip
-    if not found:
-        raise InvalidInput("this Dataset has no variable with the dimension 'member'; rename its dimension of members")
-    return _grouped(found)
 
 
 def _csv(file: Path) -> dict[str, Array]:

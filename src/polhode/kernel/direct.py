@@ -131,17 +131,17 @@ class Compiler:
     leaves = True
     """Whether what ``translate`` does not know is left to numba: functions of users."""
 
-    def __init__(self, dispatcher: CPUDispatcher, **how: int) -> None:
+    def __init__(self, dispatcher: CPUDispatcher, kept: bool = False, **how: int) -> None:
         teach()
-        self.dispatcher, self.numba, self.how, self.reason = dispatcher, dispatcher._compiler, how, ""
+        self.dispatcher, self.numba, self.how, self.kept, self.reason = dispatcher, dispatcher._compiler, how, kept, ""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.numba, name)
 
     def compile(self, args: Sequence[types.Type], return_type: types.Type | None) -> CompileResult:
         """The compiled function; ``reason`` says why it was left to numba, if it was."""
-        if {"lanes", "directions"} & self.how.keys():
-            return compiled(self.dispatcher, args, return_type, **self.how)
+        if self.kept:
+            raise Unsupported("their kernel, which is not compiled yet")
         try:
             try:
                 return compiled(self.dispatcher, args, return_type, **self.how)
@@ -150,7 +150,7 @@ class Compiler:
                 return compiled(self.dispatcher, args, return_type, **self.how)
         except Unsupported as problem:
             self.reason = str(problem)
-            if isinstance(problem, Refused) or not self.leaves:
+            if isinstance(problem, Refused) or not self.leaves or {"lanes", "directions"} & self.how.keys():
                 raise
         return self.numba.compile(args, return_type)
 

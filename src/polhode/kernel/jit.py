@@ -455,7 +455,7 @@ def _feed_object(total, value, seen, names) -> None:
 def compile_kernel(function, signature, **how):
     """Compile ``function`` for one explicit signature, or load it from the disk cache; ``thorough=True``: by all of
     LLVM's optimisations, which take twice the time; over so many ``lanes`` (``lane_mode``); with derivatives along so
-    many ``directions`` (``tangent_mode``).
+    many ``directions`` (``tangent_mode``). With ``kept=True`` what the disk has not is ``Unsupported``.
 
     Functions equal as ``Made`` share one kernel. It releases the GIL while it runs. Returns the Python function itself
     when compilation is disabled.
@@ -476,14 +476,14 @@ def loop(signature):
 
 
 @functools.lru_cache(KEPT_KERNELS)
-def _compiled_kernel(made: Made, signature, copy=0, **how):
+def _compiled_kernel(made: Made, signature, copy=0, kept=False, **how):
     with _lock:
         with held(always=True):
             from polhode.kernel import direct
 
             plain, signature = python_of(made.function), typed(signature)
             kernel = numba.njit(nogil=True, **OPTIONS)(plain)
-            kernel._compiler = direct.Compiler(kernel, **how)
+            kernel._compiler = direct.Compiler(kernel, kept, **how)
             compile_lock = contextlib.nullcontext()
             if Path(plain.__code__.co_filename).is_file():
                 options = {"compiler": direct.digest()} | how | ({"copy": copy} if copy else {})
