@@ -9,8 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from polhode.kernel import jit, layout as L
+from polhode.kernel.pairs import NOW_AT, VIRIAL_SUM
 from polhode.kernel.signatures import A1, A2, A3, ENERGIES, I1, I2, MARCH, MARCH_ADAPTIVE, POTENTIAL, f8, i8, void
+
+NONE = np.empty(0)
 
 march_at = jit.function_at(MARCH)
 adaptive_at = jit.function_at(MARCH_ADAPTIVE)
@@ -150,15 +155,22 @@ TOO_MANY_STEPS = 100
 
 
 @jit.loop(ENERGIES)
-def potential_energies(times, rows, per, of, own, addresses, out):
-    """Write the potential energies of rows, ``per`` of each member, whose bodies and parameters are in ``of, own``."""
+def potential_energies(times, rows, per, of, own, addresses, out, virials):
+    """Write the potential energies of rows, ``per`` of each member, whose bodies and parameters are in ``of, own``, and
+    the virials of pairs where there is room for them."""
     potential, N = potential_at(addresses), of.shape[1] // L.OF_BODY
     for k in range(times.size):
-        out[k] = potential(times[k], N, jit.pointer(rows[k]), jit.pointer(of[k // per]), jit.pointer(own[k // per]))
+        p = own[k // per]
+        out[k] = potential(times[k], N, jit.pointer(rows[k]), jit.pointer(of[k // per]), jit.pointer(p))
+        if virials.size > 0:
+            virials[k] = p[int(p[NOW_AT]) + VIRIAL_SUM]
 
 
-def write_energies(times: Any, rows: Any, bodies: Any, parameters: Any, potential: Any, out: Any) -> None:
+def write_energies(
+    times: Any, rows: Any, bodies: Any, parameters: Any, potential: Any, out: Any, virials: Any = NONE
+) -> None:
     """Write the potential energies of states (n, 13 N or more) at times (n,) to ``out``; ``potential`` is the compiled
     role, which reads ``bodies`` and ``parameters``, flat, or (M, ...) of so many members with as many states each."""
     of, own = bodies.reshape(-1, bodies.shape[-1]), parameters.reshape(-1, parameters.shape[-1])
-    potential_energies(times, rows, max(1, len(rows) // len(of)), of, own, jit.addresses_of(potential, POTENTIAL), out)
+    per, addresses = max(1, len(rows) // len(of)), jit.addresses_of(potential, POTENTIAL)
+    potential_energies(times, rows, per, of, own, addresses, out, virials)

@@ -246,7 +246,8 @@ def coarse_loads(run: Run, times: Array, states: Array) -> str:
     still = not (system.translates or system.rotates)  # states alone
     if run.adaptive or solved or logged or still or system.loads is no_loads or n < 2:
         return ""
-    step_info, parameters = run.step_info.copy(), run.integrator.parameters.copy()
+    parameters = run.integrator.parameters[: len(system.parameters)]  # memory behind them is made again
+    step_info, kept, ends = run.step_info.copy(), parameters.copy(), run.integrator.parameters[-2:].copy()
     many, p = max(1, ROWS // system.N), run.chosen.promises
     order = p.order_velocity if system.velocity_dependent else p.order
     speed = 0.0
@@ -290,7 +291,7 @@ def coarse_loads(run: Run, times: Array, states: Array) -> str:
             f"that this alone makes {made}; {rounded_down(abs(run.h * better / h)):g} would do"
         )
     finally:
-        run.step_info[:], run.integrator.parameters[:] = step_info, parameters
+        run.step_info[:], parameters[:], run.integrator.parameters[-2:] = step_info, kept, ends
         run.integrator.forget()
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from polhode.arguments import Array
 from polhode.errors import CoarseStepWarning, EnergyWarning, NotFinite, PolhodeError, UserFunctionError, warn
 from polhode.kernel import layout as L
-from polhode.kernel.many import write_energies
+from polhode.kernel.many import NONE, write_energies
 from polhode.lazy import xr
 from polhode.runs.event_detection import EPSILON, rows_of
 from polhode.runs.resolution import coarse_loads, tell_of_stiffness
@@ -49,9 +49,9 @@ def finish(
 ) -> xr.Dataset:
     """The Dataset of what a run has recorded; where there is an error it is raised, with the Dataset on it."""
     times, states, iterations, sizes = record.between(0, record.count)
-    energies, made, balance = None, None, None
+    energies, made, balance, virials = None, None, None, np.empty(len(times) * (run.system.serve is not None))
     if potential is not None:
-        energies, problem = potential_energies(run, potential, times, states)
+        energies, problem = potential_energies(run, potential, times, states, virials)
         if (k := len(energies)) < len(times):
             # A run that had failed before tells of that.
             error = error or problem
@@ -70,7 +70,7 @@ def finish(
         warn_of_errors(run, found, times, states)
     if len(times):
         tell_of_stiffness(run, float(times[-1]), states[-1], error)
-    rows = Rows(times, states, iterations, made, balance)
+    rows = Rows(times, states, iterations, made, balance, virials[: len(times)])
     ds = columns(run, rows, sizes, energies, attributes(run, error, stopped))
     return concluded(run, with_found(run, ds, stopped), error)
 
@@ -201,13 +201,13 @@ def with_found(run: Run, ds: xr.Dataset, stopped: str) -> xr.Dataset:
 
 
 def potential_energies(
-    run: Run, potential: Callable[..., Any], times: Array, states: Array
+    run: Run, potential: Callable[..., Any], times: Array, states: Array, virials: Array = NONE
 ) -> tuple[Array, UserFunctionError | NotFinite | None]:
     """Potential energy of the rows, up to the first where it fails, and that failure."""
     now, energies = run.integrator, np.full(len(times), np.nan)
     problem: Exception | None = None
     try:
-        write_energies(times, states, now.bodies, now.parameters, potential, energies)
+        write_energies(times, states, now.bodies, now.parameters, potential, energies, virials)
     except Exception as caught:
         problem = caught
     finite = np.isfinite(energies)

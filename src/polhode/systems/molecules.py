@@ -17,9 +17,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, Array, ArrayLike, array, number, of_each, room_for, vector, whole
 from polhode.errors import InvalidInput
-from polhode.kernel import jit, layout as L
-from polhode.kernel.pairs import NOW_AT, VIRIAL_SUM
-from polhode.kernel.signatures import A1, POTENTIAL, f8, function_type, i8
+from polhode.kernel import layout as L
 from polhode.systems.record import System
 from polhode.systems.summands import OPEN, Within
 
@@ -110,7 +108,10 @@ def overlapping(sigma: float, box: Array | None) -> Callable[[Any], str]:
         if box is not None:
             inside = np.mod(r, box)
             inside = np.where(inside < box, inside, 0.0)  # np.mod rounds up just below zero
-        apart, other = cKDTree(inside, boxsize=box).query(inside, k=2)
+        tree = cKDTree(inside, boxsize=box)
+        if not len(tree.query_pairs(OVERLAP * sigma, output_type="ndarray")):
+            return ""
+        apart, other = tree.query(inside, k=2)
         i = int(np.argmin(apart[:, 1]))
         if apart[i, 1] >= OVERLAP * sigma:
             return ""
@@ -118,12 +119,6 @@ def overlapping(sigma: float, box: Array | None) -> Callable[[Any], str]:
         return f"bodies {a} and {b} overlap: they are {apart[i, 1]:.3g} apart, and their diameter is {sigma:g}"
 
     return check
-
-
-@jit.loop(f8(function_type(POTENTIAL), f8, i8, A1, A1, A1))
-def _virial(potential, t, N, y, bodies, parameters):
-    potential(t, N, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters))
-    return parameters[int(parameters[NOW_AT]) + VIRIAL_SUM]
 
 
 def constants_of(
@@ -140,7 +135,7 @@ def constants_of(
 def thermodynamics(system: Callable[[], System], dipoles: Array | None = None) -> Callable[[Any], Mapping[str, Any]]:
     """The ``quantities`` of the system that a function returns, with the sum of these dipoles (N, 3; user's frames)."""
 
-    def quantities(body: Array) -> Mapping[str, Any]:
+    def quantities(body: Array, virials: Array | None = None) -> Mapping[str, Any]:
         own = system()
         n, N = len(body), own.N
         p, m = body[:, :, L.MOMENTUM : L.MOMENTUM + 3], body[:, :, L.ANGULAR : L.ANGULAR + 3]
@@ -158,11 +153,11 @@ def thermodynamics(system: Callable[[], System], dipoles: Array | None = None) -
             q = rotation.multiply(body[:, :, L.ATTITUDE : L.ATTITUDE + 4], rotation.conjugate(own.frames))
             found["total_dipole"] = rotation.rotate(q, dipoles).sum(axis=1)
         if own.box is not None:
-            virials, parameters = np.empty(n), own.with_memory
-            for row, state in enumerate(body):
-                y = np.ascontiguousarray(state, dtype=float).ravel()
-                virials[row] = _virial(own.compiled_potential(0.0, y), 0.0, N, y, own.bodies, parameters)
+            if virials is None:
+                virials = np.empty(n)
+                own.potential_energies(body.reshape(n, -1), virials=virials)
             found["pressure"] = (moving + virials) / (3.0 * np.prod(own.box))
         return found
 
+    quantities.of_virials = True  # type: ignore[attr-defined]
     return quantities

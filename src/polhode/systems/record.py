@@ -18,7 +18,7 @@ from polhode.capabilities import known, stated
 from polhode.errors import InvalidInput, shown
 from polhode.flows.gyrostat import carried_round
 from polhode.kernel import jit, layout as L
-from polhode.kernel.many import write_energies
+from polhode.kernel.many import NONE, write_energies
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.kernel.simd import aligned
 from polhode.lazy import numba
@@ -446,14 +446,14 @@ class System:
         moving = 0.5 * np.sum(p * p / self.mass[:, None], axis=(1, 2))
         return moving + 0.5 * np.sum(m * (m / self.moments), axis=(1, 2)) if turning else moving
 
-    def potential_energies(self, states: Array, times: Array | None = None) -> Array:
+    def potential_energies(self, states: Array, times: Array | None = None, virials: Array = NONE) -> Array:
         """Potential energies (n,) of states (n, 13 N or more) by the system's own potential, at time zero unless times
-        (n,) are given; zeros where it has none."""
+        (n,) are given; zeros where it has none. The virials (n,) of pairs are written, too."""
         rows, found = np.ascontiguousarray(states), np.zeros(len(states))
         times = np.zeros(len(states)) if times is None else times
         potential = self.compiled_potential(float(times[0]), rows[0]) if len(rows) else None
         if potential is not None:
-            write_energies(times, rows, self.bodies, self.with_memory, potential, found)
+            write_energies(times, rows, self.bodies, self.with_memory, potential, found, virials)
         return found
 
     @property

@@ -35,6 +35,7 @@ class Rows(NamedTuple):
     iterations: Indices  # (n,) or (M, n): solver iterations of each row
     bodies: OfBodies | None = None  # what follows from the states, where that is known already
     balance: EnergyBalance | None = None  # likewise; to be given of rows whose scale begins before them
+    virials: Array | None = None  # (n,): likewise, of pairs
 
 
 def dataset(
@@ -80,7 +81,7 @@ def dataset(
     >>> ph.trajectory.dataset(system, rows, None, {}).attitude.shape
     (2, 4)
     """
-    times, states, iterations, made, balance = rows
+    times, states, iterations, made, balance, virials = rows
     N, S = system.N, len(system.auxiliary)
     shape = states.shape[:-1]
     leading = ("member", "time")[-len(shape) :]
@@ -118,7 +119,7 @@ def dataset(
             read = states[..., L.BODY * N + system.read_from : L.BODY * N + S]
             others = further(body.reshape(-1, N, L.BODY), read.reshape(-1, read.shape[-1]))
         else:
-            others = further(body.reshape(-1, N, L.BODY))
+            others = further(body.reshape(-1, N, L.BODY), *([virials] if hasattr(further, "of_virials") else []))
         quantities |= {name: values.reshape(*shape, *values.shape[1:]) for name, values in others.items()}
     if moving:
         quantities["kinetic_energy"] = kinetic
