@@ -11,16 +11,16 @@ The pass takes eight pairs at a time. Three functions of the system are bound in
                                  torques of its pairs at c[sums:]
 
 c are the parameters with the memory behind them, laid out as below. The forces on both bodies of a pair are exactly
-opposite. Contributions are added in the order of the bodies, in slices whose number depends on the number of bodies
-only: results do not depend on when lists were built, nor on the number of threads that share the slices
-(``kernel.work_sharing``).
+opposite. The order of sums follows from the numbers of the bodies within the cut-off, in slices whose number depends on
+the number of bodies only: results do not depend on when lists were built, nor on the number of threads that share the
+slices (``kernel.work_sharing``).
 
 Neighbour lists: pairs within cut-off plus skin, by cells; rebuilt when some body has moved through half the skin.
 
 Row i of a list has the neighbours j > i of body i in rising order, in free space or in a periodic box (nearest images).
-Since forces beyond the cut-off are exactly zero, sums along a row do not depend on the further pairs in it: results are
-bit-identical whenever the list is rebuilt. Where its memory is too small, no list is kept and the caller takes all
-pairs, with the same bits.
+Bodies beyond the cut-off are left out before anything is computed of them (``within``), so that sums along a row do not
+depend on them: results are bit-identical whenever the list is rebuilt. Where its memory is too small, no list is kept
+and the caller takes all pairs, with the same bits.
 
 The settings of a list are at the beginning of the system's parameters; what changes is in the memory behind them,
 partly as integers. Rows are cut into slices with equal numbers of possible pairs and separate memory, so that several

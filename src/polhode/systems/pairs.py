@@ -189,7 +189,8 @@ def numbers_of_each(load: Load, N: int, first: int) -> tuple[dict[str, tuple[int
 
 def untraced(N: int) -> Callable[[int], Dynamics]:
     """The program of a system of N bodies with loads in the pass: the reason why there is none."""
-    told = Dynamics(Graph(), N, reason=f"its loads on all pairs of {N} bodies are a pass over neighbours")
+    told = Dynamics(Graph(), N, reason=f"its loads on all pairs of {N} bodies are a pass over neighbours, and where a "
+                    "cut-off ends them they have no Taylor series")  # fmt: skip
     return lambda part: told
 
 
