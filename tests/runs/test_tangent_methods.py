@@ -53,7 +53,7 @@ SYSTEMS = {
     "thrust": (EVERY["orbit"], POINT, 0.2),
     "spacecraft": (
         lambda: ph.spacecraft([1.0, 2.0, 2.5], 1.0, [2.0], forces=[ph.forces.zonal(J2=1e-3, radius=0.5)]),
-        POINT | {"attitude": Q, "angular_momentum": [0.1, 0.4, 0.6]}, 0.2,
+        POINT | {"attitude": Q, "angular_momentum": [0.1, 0.4, 0.6]}, 0.1,
     ),
     "gravitating_bodies": (
         lambda: ph.gravitating_bodies((1.0, 2.0, 0.1)),
