@@ -294,6 +294,32 @@ def test_lanes_are_the_same_to_rounding_and_taken_where_they_pay():
         assert np.allclose(one[name], lanes[name], rtol=0, atol=1e-13), name
 
 
+def test_what_a_call_has_found_of_systems_serves_later_ones(monkeypatch):
+    """Within the numbers it has seen, members of a later call need no systems beside the first; their constants are
+    those that would be found anew, also outside."""
+    top, rng = ph.heavy_top((5.0, 4.0, 3.0), (0.1, 0.0, 1.0), weight=20.0), np.random.default_rng(3)
+    built, system_of, tensors = [], members.system_of, inertias(9)
+    monkeypatch.setattr(members, "system_of", lambda *given: built.append(given) or system_of(*given))
+
+    def run(spread):
+        built.clear()
+        values = {"weight": 20.0 + spread * rng.uniform(-1.0, 1.0, 9), "inertia": tensors[rng.permutation(9)]}
+        arms = np.array([0.1, 0.0, 1.0]) * (1.0 + spread * rng.uniform(-0.1, 0.1, (9, 1)))
+        call = partial(ph.ensemble, members=values | {"center_of_mass": arms}, step=0.01, steps=3, engine="threads")
+        ds, many = call(top, angular_velocity=(0.1, 0.2, 3.0)), len(built)
+        anew = call(ph.heavy_top((5.0, 4.0, 3.0), (0.1, 0.0, 1.0), weight=20.0), angular_velocity=(0.1, 0.2, 3.0))
+        assert all(np.array_equal(ds[name], anew[name]) for name in ("attitude", "energy", "angular_momentum"))
+        return many
+
+    assert run(1.0) > 3
+    assert run(0.5) == 0
+    assert run(2.0) > 3
+    symmetric = ph.heavy_top((5.0, 5.0, 3.0), (0.0, 0.0, 1.0), weight=20.0)
+    call = partial(ph.ensemble, symmetric, angular_velocity=(0.1, 0.2, 3.0), step=0.01, steps=3)
+    assert "axial_angular_momentum" in call(members={"inertia": [(4.0, 4.0, 3.0), (6.0, 6.0, 3.0)]})
+    assert "axial_angular_momentum" not in call(members={"inertia": [(5.0, 5.0, 3.0), (4.5, 5.5, 3.0)]})
+
+
 def test_few_members_are_in_lanes_where_these_are_compiled(monkeypatch, few_members, tmp_path):
     """Until they are, here or by another process, members have the bits of single runs, and it is said why."""
     monkeypatch.setattr(ensemble, "FEW", few_members)

@@ -387,20 +387,19 @@ class Ensemble:
         short = self.count * max(run.request.total or MANY_STEPS, MANY_STEPS if run.breaks else 1) < WORTH_LANES
         if self.asked == "threads" or (self.asked == "auto" and short and self.count < FEW):
             return ThreadsEngine(run), ""
-        name = "lanes" if self.asked == "auto" else self.asked
-        if name == "lanes":
-            from polhode.ensembles import lanes
-
-            made: Engine | str = lanes.engine_of(run, kind.constants.parameters, self.asked == "lanes" or not short)
-        else:
+        if self.asked == "device":
             from polhode.ensembles import device
 
-            made = device.engine_for(run)
+            made: Engine | str = device.engine_for(run)
+        else:
+            from polhode.ensembles import lanes
+
+            made = lanes.engine_of(run, kind.constants.parameters, self.asked == "lanes" or not short)
         if not isinstance(made, str):
             return made, ""
         if self.asked == "auto":
             return ThreadsEngine(run), f" ({made})"
-        raise InvalidInput(f"engine {name!r} cannot run these members: {made}; leave engine out")
+        raise InvalidInput(f"engine {self.asked!r} cannot run these members: {made}; leave engine out")
 
     def _check_moments(self, run: Run, kind: Kind) -> None:
         """Refuse moments of inertia that the method cannot turn."""

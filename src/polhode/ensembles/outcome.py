@@ -468,8 +468,7 @@ def combined(
     if all(np.array_equal(own, longest[: len(own)]) for own in times):
         coords["time"] = ("time", longest, whole.time.attrs)
     else:
-        own_times = _of_all(found, "time", longest.shape, longest.dtype)
-        coords["time"] = (("member", "time"), own_times, whole.time.attrs)
+        coords["time"] = (("member", "time"), _of_all(found, "time", longest.shape, longest.dtype), whole.time.attrs)
     coords["member"] = ("member", np.arange(M), {"long_name": "number of the member"})
     coords |= coordinates_of(varied, "quaternion" in coords, variables | more)
     return xr.Dataset(variables | more, coords, attributes)

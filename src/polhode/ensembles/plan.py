@@ -109,8 +109,7 @@ class Plan:
         start = {name: self.start.get(name) for name in MEASURED if name in self.start} | {
             "sequence": self.start.get("sequence", sequence_of(self.method))
         }
-        settings = request.settings
-        _, plain = in_units_of(self.system.units, settings.units, start, self.system.name)
+        _, plain = in_units_of(self.system.units, request.settings.units, start, self.system.name)
         states = states_of(kind, request, varied, names.starting, dict(self.start) | plain)
         bath = request.method.prepare().bath
         if bath is not None and bath.apart and self.noise_by_number:

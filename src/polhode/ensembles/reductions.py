@@ -446,8 +446,7 @@ class Running:
         """
         with self._lock:
             for batch in sorted(self._pending):
-                pieces = sorted(self._pending[batch], key=lambda piece: piece[0])
-                self._nodes[0, batch] = self._summaries(pieces)
+                self._nodes[0, batch] = self._summaries(sorted(self._pending[batch], key=lambda piece: piece[0]))
             self._pending = {}
             nodes = sorted(self._nodes, key=lambda node: node[1] << node[0])
         if not nodes:
@@ -546,8 +545,7 @@ class Running:
                 if neighbour is None:
                     self._nodes[level, index] = summaries
                     return
-            pair = (neighbour, summaries) if index & 1 else (summaries, neighbour)
-            summaries = self._merged(*pair)
+            summaries = self._merged(*((neighbour, summaries) if index & 1 else (summaries, neighbour)))
             level, index = level + 1, index >> 1
 
 

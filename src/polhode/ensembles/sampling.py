@@ -399,8 +399,7 @@ def inertia(mean: ArrayLike, relative: float, *, axes: bool = True) -> Distribut
     second, frame = np.linalg.eigh(second_moments_from_inertia(centre))
     if centre.ndim == 1:  # no rotation at all, not even an exchange of axes
         second, frame = np.diag(second_moments_from_inertia(centre)), np.eye(3)
-    roots = np.sqrt(np.maximum(second, 0.0))
-    root = frame * roots
+    root = frame * np.sqrt(np.maximum(second, 0.0))
 
     def tensors(u: Array) -> Array:
         z = _normal_quantiles(u)

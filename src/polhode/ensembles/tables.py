@@ -177,8 +177,7 @@ def _grouped(columns: Mapping[str, Array]) -> dict[str, Array]:
     for name, values in columns.items():
         match = (INDEXED.fullmatch(name) or LETTERED.fullmatch(name)) if values.ndim == 1 else None
         if match:
-            suffix = "".join(part for part in match.groups()[1:] if part)
-            parts.setdefault(match[1], {})[suffix] = values
+            parts.setdefault(match[1], {})["".join(part for part in match.groups()[1:] if part)] = values
     joined = {name: whole for name, components in parts.items() if (whole := _joined(name, components)) is not None}
     found: dict[str, Array] = {}
     for name, values in columns.items():

@@ -214,8 +214,7 @@ def maker() -> dict[str, Any]:
 
 def sealed(body: Mapping[str, Any]) -> bytes:
     """A record as JSON, with a digest of itself."""
-    text = json.dumps(body)
-    return json.dumps({**body, "sha256": hashlib.sha256(text.encode()).hexdigest()}).encode()
+    return json.dumps({**body, "sha256": hashlib.sha256(json.dumps(body).encode()).hexdigest()}).encode()
 
 
 def opened(data: bytes | None) -> dict[str, Any] | None:

@@ -223,8 +223,7 @@ class SweepStore:
         values = dict(block.values)
         for name, given in self.plan.study.design.columns(first, last).items():
             words = self.columns[name].get("words")
-            numbers = [words.index(_text(value)) for value in given] if words is not None else given
-            values[name] = np.array(numbers)
+            values[name] = np.array([words.index(_text(value)) for value in given] if words is not None else given)
         values = {name: np.asarray(values[name], dtype=kind) for name, (_, _, kind, _) in self.kinds.items()}
         remedy = "what is done stays done: make room, and give the same command again"
         with refused(f"cannot write {self.folder}", remedy):
@@ -238,8 +237,7 @@ class SweepStore:
 
     def _write(self, name: str, chunk: int, values: Array) -> None:
         if values.size:
-            data = encoded(padded(values, self.plan.chunk, NOTHING))
-            self.folder.write(file_of(name, chunk, values.ndim), data)
+            self.folder.write(file_of(name, chunk, values.ndim), encoded(padded(values, self.plan.chunk, NOTHING)))
 
     def check_contents(self, damaged: set[int] | None = None) -> None:
         """Refuse a folder with what no sweep writes: it may come from anybody."""

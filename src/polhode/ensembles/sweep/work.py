@@ -187,8 +187,7 @@ def _fill_group(block: Block, members: list[int], tables: Mapping[str, Any], var
                 return
             words = grouped({name: value for name, value in base.arguments.items() if name not in arrays})
             with block.noted(block.first + part[0]):
-                numbers = (block.first + np.array(part)) * study.noise_by_number
-                own = replace(Varied.of(arrays), first_number=numbers)
+                own = replace(Varied.of(arrays), first_number=(block.first + np.array(part)) * study.noise_by_number)
                 ds = ensemble(base.system, base.asked, members=own, engine="threads", threads=1, **words)
             block.put(np.array(part), ds)
         except (Interrupted, FileProblem):

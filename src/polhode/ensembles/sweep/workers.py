@@ -130,8 +130,7 @@ class Processes:
             elif "at" in said:
                 worker.member, worker.useful = said["at"], True
             elif "problem" in said:
-                kind = getattr(errors, said["problem"], PolhodeError)
-                raise kind(said["message"])
+                raise getattr(errors, said["problem"], PolhodeError)(said["message"])
             else:
                 worker.chunk = worker.member = None
                 worker.useful, useless = True, 0
