@@ -178,7 +178,7 @@ def with_tolerance(label: str, rtol: float, oblate: bool = False) -> Run:
 def with_flow(n: int, days: int = 1) -> Run:
     """The exact flow alone in polhode's loop over steps."""
     import polhode as ph
-    from polhode.flows.kepler import kepler_drift
+    from polhode.flows.drift import kepler_drift
     from polhode.kernel import drive, layout as L
 
     def drift(i, h, p):

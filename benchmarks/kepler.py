@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from polhode.algebra import series
-from polhode.flows.kepler import kepler_drift
+from polhode.flows.drift import kepler_drift
 from polhode.kernel import drive, layout as L
 
 MU, RADIUS = 3200.9998, 1664.029

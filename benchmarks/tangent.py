@@ -23,7 +23,7 @@ from figure import Figure, in_turns
 from polhode.methods import method
 from polhode.runs.integrator import Integrator
 from polhode.runs.request import requested
-from polhode.runs.tangent.engine import Schedule
+from polhode.runs.tangent.engine import Steps
 from polhode.runs.tangent.transition import Transition
 
 EARTH = ph.planets.EARTH
@@ -91,7 +91,7 @@ def seconds(system: Any, name: str, start: Any, h: float, n: int, rounds: int) -
     made = Transition(request)
     columns, engine = made.columns, made.engines[0]
     begun, y = columns.start.state[None], request.state.values
-    schedule = Schedule.equal(0.0, h, n)
+    steps = Steps(0.0, h, n)
     best = [np.inf, np.inf]
     for _ in range(rounds):
         plain.restart(y)
@@ -99,7 +99,7 @@ def seconds(system: Any, name: str, start: Any, h: float, n: int, rounds: int) -
         plain.march(0, n, n + 1, 0.0, h)
         best[0] = min(best[0], time.perf_counter() - t)
         t = time.perf_counter()
-        engine.march(begun, columns.seeds[None], schedule)
+        engine.march(begun, columns.seeds[None], steps)
         best[1] = min(best[1], time.perf_counter() - t)
     return best[0], best[1], len(columns.names)
 
@@ -182,8 +182,8 @@ def matrices(quick: bool) -> Iterator[Figure]:
             request = requested(problem.system, name, {"tangent": True, **words_of, **start})
             transition = Transition(request)
             columns, engine = transition.columns, transition.engines[0]
-            y, schedule = columns.start.state[None], Schedule.equal(0.0, t_end / round(n), round(n))
-            kinds.append(Run(name, n, lambda: None, lambda e=engine, y=y, c=columns, s=schedule: e.march(
+            y, steps = columns.start.state[None], Steps(0.0, t_end / round(n), round(n))
+            kinds.append(Run(name, n, lambda: None, lambda e=engine, y=y, c=columns, s=steps: e.march(
                 y, c.seeds[None], s), lambda: None))  # fmt: skip
             kinds[-1].go()
             ds = ph.integrate(problem.system, name, step=t_end / round(n), steps=round(n), every=round(n),

@@ -16,7 +16,7 @@ from cover import chosen, some
 from each import each
 from kepler_draws import draw, excess, fall, on_conic, pace, turned
 from polhode.algebra import kepler, orbits
-from polhode.flows.kepler import kepler_drift
+from polhode.flows.drift import kepler_drift
 from polhode.kernel import drive, jit, layout as L
 from samples import law
 

@@ -163,20 +163,25 @@ def test_a_commutator_by_differences_is_refused(system):
         ph.integrate(build(), "chin4b", step=step, steps=2, tangent=True, **start)
 
 
-NEAR_A_PARABOLA = {
+MOTIONS = {
     "ellipse": (1.0 - 1e-6, -2.4, 10.8),
     "ellipse, outward": (1.0 - 5e-6, 1.32, 0.75),
     "hyperbola": (1.0 + 2e-6, -1.0, 3.0),
     "parabola": (1.0, 0.5, 4.0),
     "backwards": (1.0 - 4e-6, 1.4, -2.6),
+    "circle": (0.0, 0.3, 1.0),
+    "short": (0.3, 1.0, 1e-3),
+    "several turns": (0.2, 2.0, 31.0),
+    "open": (3.0, -1.0, 30.0),
 }
 """Eccentricity, true anomaly (rad) at the start, time; the distance of the periapsis and mu are 1."""
 
 
-@each("name", NEAR_A_PARABOLA)
-def test_kepler_motion_near_a_parabola(name):
-    """Against differences in 80 digits; the anomaly since periapsis is of the order of what divides by the energy."""
-    e, anomaly, t = NEAR_A_PARABOLA[name]
+@each("name", MOTIONS)
+def test_kepler_motion(name):
+    """Against differences in 80 digits; near a parabola the anomaly since periapsis is of the order of what divides by
+    the energy."""
+    e, anomaly, t = MOTIONS[name]
     r, w = (1.0 + e) / (1.0 + e * np.cos(anomaly)), 1.0 / np.sqrt(1.0 + e)
     turn = np.linalg.qr(np.random.default_rng(2).standard_normal((3, 3)))[0]
     ds = ph.integrate(
@@ -197,3 +202,37 @@ def test_kepler_motion_near_a_parabola(name):
             expected[:, k] = [float((a - b) / (2 * size)) for a, b in zip(*ends, strict=True)]
     found = ds.state_transition.values[-1]
     assert_allclose(found, expected, rtol=0.0, atol=2e-14 * np.abs(expected).max())
+
+    pair, still = ph.gravitating_bodies((0.75, 0.25)), np.zeros(3)  # a quarter of a change moves the centre of mass
+    ds = ph.integrate(
+        pair, "v2/kepler", step=abs(t), t_end=t, tangent=True, position=[still, begin[:3]], velocity=[still, begin[3:6]]
+    )
+    found, size = ds.state_transition.values[-1, 6:, 6:], np.repeat([1.0, pair.mass[1]], 3)
+    uniform = np.kron([[1.0, t], [0.0, 1.0]], np.eye(3))
+    expected = 0.25 * uniform + 0.75 * expected[:, :6]
+    assert_allclose(found / size[:, None] * size, expected, rtol=0.0, atol=2e-14 * np.abs(expected).max())
+
+
+def test_attraction_beside_orbits():
+    """Strong kicks between orbits, and their gravity parameters, by differences of runs."""
+    mu = np.array([1.0, 0.03, 0.02])
+    begin = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.1], [-0.2, 1.7, 0.0]])
+    speeds = np.array([[0.0, -0.01, 0.0], [0.0, 1.0, 0.1], [-0.75, 0.0, 0.05]])
+    words = {"method": "v2/kepler", "step": 0.2, "steps": 20, "every": 20}
+
+    def end(numbers):
+        """Places and momenta at the end, by those at the start and the gravity parameters."""
+        x, p, mu = numbers[:9].reshape(3, 3), numbers[9:18].reshape(3, 3), numbers[18:]
+        ds = ph.integrate(ph.gravitating_bodies(mu), position=x, momentum=p, **words)
+        return np.concatenate([ds.position.values[-1].ravel(), ds.momentum.values[-1].ravel()])
+
+    numbers = np.concatenate([begin.ravel(), (mu[:, None] * speeds).ravel(), mu])
+    expected = np.empty((18, 21))
+    for k, e in enumerate(1e-4 * np.eye(21) * np.where(np.arange(21) < 9, 1.0, 0.02)[:, None]):
+        near, far = (end(numbers + n * e) - end(numbers - n * e) for n in (1.0, 2.0))
+        expected[:, k] = (8.0 * near - far) / (12.0 * e[k])
+    ds = ph.integrate(ph.gravitating_bodies(mu), tangent=["mu"], position=begin, momentum=mu[:, None] * speeds, **words)
+    rows = [f"{kind}_{axis}.{i}" for kind in ("position", "momentum") for i in range(3) for axis in "xyz"]
+    found = ds.state_transition.sel(row=rows, column=[*rows, "mu.0", "mu.1", "mu.2"]).values[-1]
+    scale = np.abs(expected).max(axis=0)
+    assert_allclose(found / scale, expected / scale, rtol=0.0, atol=1e-8)

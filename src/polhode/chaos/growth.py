@@ -134,12 +134,11 @@ class Growth:
         self.changing = changes_loads(request)  # of members whose loads change, each at its own times
         for k in {0, M // 2} if not self.changing else ():
             _check_steps(engine, plan, self.kind, start, k, min(n, CHECKED))
-        for k in range(M):
-            chosen = np.asarray(vectors, dtype=float)
-            if isinstance(vectors, int):
-                chosen = np.random.default_rng([seed, k]).normal(size=(K, len(names))) * scales
-            along = seeds_along(system, start[k], frames[min(k, len(frames) - 1)], chosen)
-            self.seeds[k, :, :K] = _of_length_one(along, self.weights, self.treatment == D.ORTHOGONAL)
+        chosen = np.asarray(vectors, dtype=float)[None]
+        if isinstance(vectors, int):
+            chosen = scales * [np.random.default_rng([seed, k]).normal(size=(K, len(names))) for k in range(M)]
+        along = seeds_along(system, start, frames, chosen)
+        self.seeds[:, :, :K] = _of_length_one(along, self.weights, self.treatment == D.ORTHOGONAL)
         self.times = request.t0 + h * np.append(np.arange(0, n, self.every), n)
 
     def past_changes(self, k: int) -> None:
@@ -252,9 +251,9 @@ def _check_steps(engine: TangentEngine, plan: Plan, kind: Kind, start: Array, k:
         _, record = taken(replace(request, steps=steps, recording=Recording(every=count)))
     except PolhodeError:
         return  # the run fails, and so will the member, which says so
-    span = Steps(request.t0, request.steps.h, count)
     marched = engine.march(
-        start[k : k + 1].copy(), np.zeros((1, engine.width, engine.directions)), span, every=count,
+        start[k : k + 1].copy(), np.zeros((1, engine.width, engine.directions)),
+        Steps(request.t0, request.steps.h, count), every=count,
         constants=_constants(kind, k, k + 1),
     )  # fmt: skip
     seen, failed = seen_of(request.system.N, record.states[: record.count]), marched.status[0] != L.OK
@@ -262,20 +261,21 @@ def _check_steps(engine: TangentEngine, plan: Plan, kind: Kind, start: Array, k:
 
 
 def _of_length_one(vectors: Array, weights: Array, orthogonal: bool) -> Array:
-    """Vectors (width, vectors) of length 1 by the weights, and orthogonal if asked."""
+    """Vectors (members, width, vectors) of length 1 by the weights, and orthogonal if asked."""
     roots = np.sqrt(weights)[:, None]
     if not orthogonal:
-        lengths = np.linalg.norm(roots * vectors, axis=0)
+        lengths = np.linalg.norm(roots * vectors, axis=1, keepdims=True)
         if not lengths.all():
             raise InvalidInput("a vector has no length, because it changes nothing that moves; give another")
         return vectors / lengths
     moving = weights > 0.0
-    Q, R = np.linalg.qr((roots * vectors)[moving])
-    if np.abs(np.diag(R)).min() <= 1e-12 * np.abs(np.diag(R)).max():
+    Q, R = np.linalg.qr((roots * vectors)[:, moving])
+    sizes = np.abs(np.diagonal(R, axis1=1, axis2=2))
+    if (sizes.min(axis=1) <= 1e-12 * sizes.max(axis=1)).any():
         raise InvalidInput("vectors depend on each other linearly; give others, or their number")
     found = np.zeros_like(vectors)
-    found[moving] = Q / roots[moving]
-    found[~vectors.any(axis=1)] = 0.0  # round-off would leave a subspace that the motion keeps
+    found[:, moving] = Q / roots[moving]
+    found[~vectors.any(axis=2)] = 0.0  # round-off would leave a subspace that the motion keeps
     return found
 
 

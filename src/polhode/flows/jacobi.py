@@ -105,6 +105,22 @@ def one_orbit(a, k, width, h):
 
 
 @helper
+def all_orbits(a, orbits, h):
+    """The changes of all orbits; returns a status."""
+    k, width = 0, width_of(orbits + 1)
+    while k < width:
+        lanes = 8 if width - k > 4 else 4
+        solved = eight_orbits(a, k, width, h) if lanes == 8 else four_orbits(a, k, width, h)
+        for i in range(k, min(k + lanes, orbits)):
+            if (solved >> (i - k)) & 1 == 0:
+                status = one_orbit(a, i, width, h)
+                if status != L.OK:
+                    return status
+        k += lanes
+    return L.OK
+
+
+@helper
 def jacobi_drift(h, p):
     """Move all points for a time h; returns OK, or NOT_FINITE or NOT_CONVERGED as ``kepler_motion``, all unmoved.
 
@@ -122,17 +138,9 @@ def jacobi_drift(h, p):
     for k in range(N - 1, width):  # behind the last orbit it is repeated
         for row in range(CHANGED):
             a[row * width + k] = a[row * width + N - 2]
-    k = 0
-    while k < width:
-        lanes = 8 if width - k > 4 else 4
-        solved = eight_orbits(a, k, width, h) if lanes == 8 else four_orbits(a, k, width, h)
-        if solved + 1 != 1 << lanes:
-            for i in range(k, min(k + lanes, N - 1)):
-                if (solved >> (i - k)) & 1 == 0:
-                    status = one_orbit(a, i, width, h)
-                    if status != L.OK:
-                        return status
-        k += lanes
+    status = all_orbits(a, N - 1, h)
+    if status != L.OK:
+        return status
     dR, dV = scale(h, V), (0.0, 0.0, 0.0)
     for k in range(1, N):
         i = N - k

@@ -38,7 +38,7 @@ from polhode.kernel.reach import contents, digest_of
 from polhode.kernel.source import Refused, Unsupported
 from polhode.kernel.text import I32, Block, Builder, Constant
 from polhode.kernel.translate import Unit
-from polhode.kernel.values import FLOAT, INT, Scalar, Tup, Value, leaves_of, shape_of
+from polhode.kernel.values import FLOAT, INT, Known, Scalar, Tup, Value, leaves_of, shape_of
 
 _numbers = itertools.count()
 COMPILER = (
@@ -229,26 +229,29 @@ def compiled(
     )  # fmt: skip
 
 
-def object_of(unit: Any, it: CPUDispatcher, given: list[Value]) -> Written:
-    """The function of a helper for arguments of these shapes that is an object of its own: compiled once, whatever the
-    kernels that call it."""
+def object_of(unit: Any, it: CPUDispatcher, given: list[Value], directions: int) -> Written:
+    """The function of a helper, with derivatives along so many directions, for arguments of these shapes that is an
+    object of its own: compiled once, whatever the kernels that call it."""
     codegen, shapes = unit.context.codegen(), tuple(shape_of(a) for a in given)
     if (it, shapes) in unit.functions:
         return unit.functions[it, shapes]
     key = hashlib.sha256(b"".join(digest_of(one, {}) for one in (it, *unit.rules.values())))
-    key.update(repr((digest(), unit.directions, outline(Tup(given)), codegen.magic_tuple())).encode())
+    key.update(repr((digest(), directions, outline(Tup(given)), codegen.magic_tuple())).encode())
     name = OBJECT + key.hexdigest()[:32]
 
     def make() -> tuple[Library, Any]:
         library = Library(codegen, name)
         library.enable_object_caching()
         module = library.create_ir_module(name)
-        own = type(unit)(unit.context, unit.typing, module, unit.directions)
-        own.rules = unit.rules
+        own = Unit(unit.context, unit.typing, module)
+        if directions:
+            own = type(unit)(unit.context, unit.typing, module, directions)
+            own.rules = unit.rules
         written = own.written(it.py_func, Options(it.targetoptions), given)
         entry = ir.Function(module, written.function.ftype, name)
         builder = Builder(entry.append_basic_block("entry"))
-        builder.ret(builder.call(written.function, entry.args))
+        found = builder.call(written.function, entry.args)
+        builder.ret_void() if isinstance(found.type, ir.VoidType) else builder.ret(found)
         own.copy_into_callers()
         library.add_ir_module(module)
         library.finalize()
@@ -257,7 +260,8 @@ def object_of(unit: Any, it: CPUDispatcher, given: list[Value]) -> Written:
     result = with_outline(object_made(name, codegen, make), unit.kind)
     kinds = [unit.struct if leaf is unit.kind else unit.context.get_value_type(leaf) for leaf in leaves_of(result)]
     taken = [leaf.type for a in given for leaf in leaves_of(a)]
-    function = ir.Function(unit.module, ir.FunctionType(ir.LiteralStructType(kinds), taken), name)
+    whole = ir.LiteralStructType(kinds) if len(kinds) > 1 else next(iter(kinds), ir.VoidType())
+    function = ir.Function(unit.module, ir.FunctionType(whole, taken), name)
     found = unit.functions[it, shapes] = Written(function, result, False)
     return found
 
@@ -277,14 +281,14 @@ def write_places(module: ir.Module, entry: ir.Function) -> None:
         builder.ret(code)
 
 
-OUTLINES = (FLOAT, INT)
-"""Types of plain numbers that objects of their own take and return."""
+OUTLINES = (FLOAT, INT, types.CPointer(FLOAT))
+"""Types without derivatives that objects of their own take and return."""
 
 
 def outline(value: Value) -> int | tuple[Any, ...]:
     """What a tuple of numbers is made of: numbers of OUTLINES, -1 of one with derivatives."""
-    if isinstance(value, Tup):
-        return tuple(map(outline, value.parts))
+    if isinstance(value, Tup | Known):  # nothing is known
+        return tuple(map(outline, getattr(value, "parts", ())))
     from polhode.kernel.tangent_mode import is_active
 
     return -1 if is_active(value) else OUTLINES.index(value.kind)  # type: ignore[union-attr]

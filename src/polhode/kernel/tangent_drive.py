@@ -30,7 +30,6 @@ TIMED = jit.hole("TIMED", "Whether begins and sizes of steps vary, too.", defaul
 
 N, B, S, WIDTH, PARAMETERS, LOAD, WORK, STRIDE, ROWS, EVERY, TREATMENT, VECTORS, BETWEEN = range(13)
 BODIES_STRIDE, FRAMES_STRIDE, PARAMETERS_STRIDE, SEEDS_STRIDE = range(13, 17)
-SIZES = 17
 """Slots of ``sizes``: bodies, blocks, auxiliary variables; lengths of state, parameters, loads, scratch memory;
 derivatives of a number in memory; rows of a member; steps from row to row; what is done with tangent vectors, how many
 there are, and after how many steps; how far constants and seeds of two members lie apart (0: all have the same)."""
@@ -38,7 +37,6 @@ STATES, SEEDS, BODIES, BODIES_SEEDS, FRAMES, FRAMES_SEEDS, CONSTANTS, CONSTANTS_
 COEFFICIENTS, INT_COEFFICIENTS, BLOCKS, STEP_INFO, MEMORY, MEMORY_SEEDS = range(10, 16)
 BEGINS, STEP_SIZES, ENDS, RECORD, RECORD_SEEDS, WEIGHTS, STATUS, DONE, GROWTH = range(16, 25)
 BEGINS_SEEDS, STEP_SIZES_SEEDS = range(25, 27)
-ADDRESSES = 27
 MARCH_TANGENTS = i8(i8, i8, i8, f8, I1, I1)
 """march_tangents(begin, behind, n, limit, sizes, addresses)"""
 
@@ -46,11 +44,6 @@ MARCH_TANGENTS = i8(i8, i8, i8, f8, I1, I1)
 RECORDED, COMMANDED, ORTHOGONAL, SCALED = range(4)
 """Nothing, they are recorded with the states; the same with what controllers set at the times of rows; made orthogonal
 and of length 1; each made of length 1."""
-
-
-def memory_of(width: int, load: int, work: int) -> int:
-    """How many active numbers a run needs: three states, loads, scratch memory."""
-    return 3 * width + load + work
 
 
 # numbers of a member by which its vectors have grown: OF_VECTOR for each, one after the other, then OF_ALL
@@ -70,7 +63,8 @@ def inner(vectors, stride, width, weights, i, j):
     """The weighted product of tangent vectors i and j."""
     found = 0.0
     for k in range(width):
-        found += weights[k] * vectors[stride * k + i] * vectors[stride * k + j]
+        if weights[k] != 0.0:
+            found += weights[k] * vectors[stride * k + i] * vectors[stride * k + j]
     return found
 
 
@@ -87,7 +81,7 @@ def scaled(vectors, stride, width, weights, count, orthogonal, h, growth):
                     f = inner(vectors, stride, width, weights, i, j)
                     for k in range(width):
                         vectors[stride * k + i] -= f * vectors[stride * k + j]
-        size = sqrt(inner(vectors, stride, width, weights, i, i))
+        size = sqrt(inner(vectors, stride, width, weights, i, i) if orthogonal else length)
         at = OF_VECTOR * i
         before = growth[at + LOGARITHM]
         f, now = 0.0, before - inf  # what controllers set follows from the rest
@@ -112,14 +106,13 @@ def scaled(vectors, stride, width, weights, count, orthogonal, h, growth):
 
 
 @jit.inlined
-def write_row(y, derivatives, record, record_seeds, width, stride, at):
-    """Record a state and its derivatives."""
-    recorded = shifted(record, width * at)
+def write_row(y, numbers, count, record, shown, width, at):
+    """Record a state and so many numbers beside it: its derivatives; or the growth of vectors alone."""
+    recorded, beside = shifted(record, width * at), shifted(shown, count * at)
     for j in range(width):
         recorded[j] = plain(y[j])
-    shown = shifted(record_seeds, width * stride * at)
-    for j in range(width * stride):
-        shown[j] = derivatives[j]
+    for j in range(count):
+        beside[j] = numbers[j]
 
 
 def march_tangents(begin, behind, n, limit, sizes, addresses):
@@ -127,14 +120,14 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
 
     ``sizes`` and ``addresses`` as above; the first two addresses are unused. SEEDS are the derivatives of the state at
     the start, number by number; RECORD and RECORD_SEEDS receive states and derivatives at the rows: the start, each
-    multiple of EVERY, the end. Under ORTHOGONAL and SCALED, RECORD_SEEDS receives instead the numbers at GROWTH, which
-    go on from those there; STATES and SEEDS receive where all ended, so that the next call can go on. Returns 0; STATUS
+    multiple of EVERY, the end. Under ORTHOGONAL and SCALED, RECORD_SEEDS alone receives the numbers at GROWTH, which go
+    on from those there; STATES and SEEDS receive where all ended, so that the next call can go on. Returns 0; STATUS
     and DONE receive the status of each member and the number of its completed steps."""
     derivative_rules(RULES, APART)
     bodies_of_system, width, stride, rows = sizes[N], sizes[WIDTH], sizes[STRIDE], sizes[ROWS]
     every, treatment, vectors = sizes[EVERY], sizes[TREATMENT], sizes[VECTORS]
-    numbers, derivatives = numbers_at(addresses, MEMORY), numbers_at(addresses, MEMORY_SEEDS)
-    y = active(numbers, derivatives)
+    derivatives = numbers_at(addresses, MEMORY_SEEDS)
+    y = active(numbers_at(addresses, MEMORY), derivatives)
     stage_state = shifted(y, width)
     kept = shifted(stage_state, width)
     load = shifted(kept, width)
@@ -189,7 +182,7 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
                     if status != L.OK:
                         break
                     if treatment == COMMANDED and (k - 1) % every == 0:
-                        write_row(y, derivatives, record, record_seeds, width, stride, rows * member + row - 1)
+                        write_row(y, derivatives, width * stride, record, record_seeds, width, rows * member + row - 1)
                 status = step(begins[k - 1], h, p)
                 if status != L.OK:
                     break
@@ -222,16 +215,10 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
                     status = set_states(ends[n - 1] if n > 0 else begins[0], p)
                     if status != L.OK:
                         break
-                at = rows * member + row
                 if treatment <= COMMANDED:
-                    write_row(y, derivatives, record, record_seeds, width, stride, at)
+                    write_row(y, derivatives, width * stride, record, record_seeds, width, rows * member + row)
                 else:
-                    recorded = shifted(record, width * at)
-                    for j in range(width):
-                        recorded[j] = plain(y[j])
-                    shown = shifted(record_seeds, kinds * at)
-                    for j in range(kinds):
-                        shown[j] = growth[j]
+                    write_row(y, growth, kinds, record, record_seeds, 0, rows * member + row)
                 if PROCESSED:
                     for j in range(width):
                         y[j] = kept[j]

@@ -70,6 +70,11 @@ def with_derivatives(x, *terms):
     return x
 
 
+def by_numbers(function, *arguments):
+    """A helper as plain kernels compile it, of numbers and pointers without their derivatives."""
+    return function(*arguments)
+
+
 def chunks(directions: int) -> tuple[int, ...]:
     """The lengths of the vectors that hold so many derivatives."""
     found = [WIDEST] * (directions // WIDEST)
@@ -177,8 +182,10 @@ class TangentWriter(Writer):
         return found
 
     def primal(self, value: Value) -> Value:
-        """A value without derivatives."""
+        """A value, or a pointer to numbers, without derivatives."""
         value = opened(value)
+        if self.points(value):
+            return Scalar(types.CPointer(FLOAT), self.builder.parts(value.v)[0])  # type: ignore[union-attr]
         if isinstance(value, Tup):
             return Tup([self.primal(part) for part in value.parts], value.cls)
         if isinstance(value, Row):
@@ -225,7 +232,7 @@ class TangentWriter(Writer):
             return self.joined_parts(builder.fmul(a, b), self.combined((b, da), (a, db)))
         if name == "Div":
             q = builder.fdiv(a, b)
-            inverse = builder.fdiv(Constant(F, 1.0), b)
+            inverse = q if getattr(a, "constant", None) == 1.0 else builder.fdiv(Constant(F, 1.0), b)
             by_b = None if db is None else builder.fneg(builder.fmul(q, inverse))
             return self.joined_parts(q, self.combined((inverse, da), (by_b, db)))
         if name == "FloorDiv":
@@ -327,16 +334,12 @@ class TangentWriter(Writer):
         rule = self.unit.rules.get(it)
         own = rule is not None and self.source is rule.py_func
         some = any(is_active(opened(a)) for a in arguments)
-        if rule is not None and not own and some:
+        if rule is not None and not own and (some or any(map(self.points, arguments))):
             return super().helper(rule, arguments, named)
         if some and it in self.unit.apart and self.unit.object_of is not None:
             given = [settled(a) for a in arguments]
-            return self.call_written(self.unit.object_of(self.unit, it, given), given)
+            return self.call_written(self.unit.object_of(self.unit, it, given, self.unit.directions), given)
         return super().helper(it, arguments, named)
-
-    def each_part(self, make: Callable[..., Value], *x: Value) -> Row:
-        """A function of numbers, of one number of small arrays after the other."""
-        return self.alike([make(*one) for one in self.parts_of_rows(x)])
 
     def alike(self, numbers: list[Value]) -> Row:
         """A small array of numbers of one type."""
@@ -382,7 +385,7 @@ class TangentWriter(Writer):
                 bits = self.binary("Add", bits, self.binary("Mult", Scalar(INT, test), Known(1 << k)))
             return bits
         if any(isinstance(a, Row) for a in x):
-            return self.each_part(lambda *one: self.simd_function(it, list(one)), *x)
+            return self.alike([self.simd_function(it, list(one)) for one in self.parts_of_rows(x)])
         if it is simd.roots:
             return self.function_of_numbers(math.sqrt, x)
         if it is simd.reciprocal_roots:
@@ -406,17 +409,17 @@ class TangentWriter(Writer):
         raise Unsupported(f"{it.__name__} of numbers with derivatives")
 
     def written_by_hand(self, it: Any, arguments: list[Value]) -> Value:
-        given = []
-        for a in map(settled, arguments):
-            if isinstance(a, Scalar) and isinstance(a.kind, types.CPointer) and a.kind.dtype == self.unit.kind:
-                a = Scalar(types.CPointer(FLOAT), self.builder.parts(a.v)[0])  # the numbers alone
-            given.append(a)
-        return super().written_by_hand(it, given)
+        return super().written_by_hand(it, [self.primal(a) if self.points(a) else a for a in arguments])
+
+    def points(self, value: Value) -> bool:
+        """Whether a value is a pointer to active numbers."""
+        kind = value.kind if isinstance(value, Scalar) else None
+        return isinstance(kind, types.CPointer) and kind.dtype == self.unit.kind
 
     # -------------------------------------------------------------- memory
     def element(self, owner: Value, where: Value) -> tuple[Any, Any] | None:
-        if isinstance(owner, Scalar) and isinstance(owner.kind, types.CPointer) and owner.kind.dtype == self.unit.kind:
-            return self.active_slot(owner, self.index(where)), self.unit.kind
+        if self.points(owner):
+            return self.active_slot(owner, self.index(where)), self.unit.kind  # type: ignore[arg-type]
         return super().element(owner, where)
 
     def active_slot(self, pointer: Scalar, k: ir.Value) -> Slot:
@@ -544,8 +547,14 @@ def _with_derivatives(writer: TangentWriter, x: Value, *terms: Value) -> Value:
     return writer.joined_parts(writer.cast(x, FLOAT), writer.combined(*found))
 
 
+def _by_numbers(writer: TangentWriter, function: Known, *arguments: Value) -> Value:
+    given = [settled(writer.primal(a)) for a in arguments]
+    return writer.call_written(writer.unit.object_of(writer.unit, function.it, given, 0), given)  # type: ignore[misc]
+
+
 SPECIAL: dict[object, Callable[..., Value]] = {
-    active: _active, shifted: _shifted, derivative_rules: _derivative_rules, with_derivatives: _with_derivatives,
+    active: _active, by_numbers: _by_numbers, shifted: _shifted, derivative_rules: _derivative_rules,
+    with_derivatives: _with_derivatives,
     counters: lambda writer, numbers: Scalar(types.CPointer(COUNTER), numbers.v),
     plain: lambda writer, x: writer.primal(x), lane_numbers: lambda writer: Known(0),
 }  # fmt: skip

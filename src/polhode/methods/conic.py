@@ -2,7 +2,7 @@
 
     "kepler"             for a system with a central attraction and no other load, such as orbit(mu)
 
-A step follows the conic of any kind by universal variables (``flows.kepler``, which "v2/kepler" uses between kicks). It
+A step follows the conic of any kind by universal variables (``flows.drift``, which "v2/kepler" uses between kicks). It
 evaluates no loads, and its only error is round-off.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import inf
 
-from polhode.flows.kepler import kepler_drift
+from polhode.flows.drift import kepler_drift
 from polhode.kernel import layout as L
 from polhode.methods.record import UNGUARDED, CompiledMethod, Method, Promises
 

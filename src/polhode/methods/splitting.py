@@ -36,9 +36,8 @@ from polhode.arguments import LONGEST_WORD, text
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, shown
 from polhode.flows import gyrostat
-from polhode.flows.drift import drift, drift_compensated
+from polhode.flows.drift import drift, drift_compensated, kepler_drift, kepler_drift_compensated
 from polhode.flows.jacobi import jacobi_drift, jacobi_drift_compensated, jacobi_memory
-from polhode.flows.kepler import kepler_drift, kepler_drift_compensated
 from polhode.flows.kick import kick_of
 from polhode.kernel import layout as L
 from polhode.kernel.jit import bind, helper, hole, inlined, replaceable

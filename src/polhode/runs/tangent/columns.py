@@ -14,9 +14,8 @@ Inverse masses and moments follow from masses and moments.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -67,18 +66,20 @@ def read_by_loads(system: System) -> range:
 
 
 def seeds_along(system: System, y: Array, frames: Array, vectors: Array) -> Array:
-    """Derivatives (width, vectors) of a state along vectors in minimal coordinates."""
-    found, read = np.zeros((len(y), len(vectors))), read_by_loads(system)
-    found[read] = vectors[:, vectors.shape[1] - len(read) :].T
+    """Derivatives (..., width, vectors) of states along vectors (..., vectors, rows) in minimal coordinates."""
+    along, read = np.swapaxes(vectors, -1, -2), read_by_loads(system)
+    found = np.zeros((*y.shape, along.shape[-1]))
+    found[..., read, :] = along[..., along.shape[-2] - len(read) :, :]
     for n, (i, quantity) in enumerate(quantities(system)):
-        part, at = vectors[:, 3 * n : 3 * n + 3].T, L.BODY * i + SLOTS[quantity]
+        part, at = along[..., 3 * n : 3 * n + 3, :], L.BODY * i + SLOTS[quantity]
         if quantity in TURNING:
-            part = _matrix(frames[i]).T @ part
+            part = np.swapaxes(_matrix(frames[..., i, :]), -1, -2) @ part
         if quantity == "rotation":
-            w, a, b, c = y[at : at + 4]
-            found[at : at + 4] = 0.5 * np.array([[-a, -b, -c], [w, -c, b], [c, w, -a], [-b, a, w]]) @ part
+            w, a, b, c = np.moveaxis(y[..., at : at + 4], -1, 0)
+            turns = np.array([[-a, -b, -c], [w, -c, b], [c, w, -a], [-b, a, w]])
+            found[..., at : at + 4, :] = 0.5 * np.moveaxis(turns, (0, 1), (-2, -1)) @ part
         else:
-            found[at : at + 3] = part
+            found[..., at : at + 3, :] = part
     return found
 
 
@@ -131,18 +132,18 @@ def _entry_of_tensor(system: System, name: str) -> tuple[str, tuple[int, ...]]:
     return name, ()
 
 
-@dataclass(frozen=True, eq=False)
-class Start:
-    """Where a run starts as kernels see it: state, constants of bodies, frames, parameters; flat arrays."""
+class Start(NamedTuple):
+    """Where a run starts as kernels see it: state, constants of bodies, frames, parameters; and what it reads of the
+    system beside these; flat arrays."""
 
     state: Array
     bodies: Array
     frames: Array
     parameters: Array
-
-    @property
-    def all(self) -> tuple[Array, Array, Array, Array]:
-        return self.state, self.bodies, self.frames, self.parameters
+    numbers: Array
+    """Components of impulses, then numbers of the events at which steps are cut."""
+    times: Array
+    """When loads are switched, and impulses."""
 
 
 def start_of(system: System, prepared: CompiledMethod, values: Array, frames: Array) -> Start:
@@ -156,7 +157,12 @@ def start_of(system: System, prepared: CompiledMethod, values: Array, frames: Ar
         y[q] = multiply(multiply(tuple(y[q]), _conjugate(old)), tuple(new))
         y[m] = _matrix(new).T @ (_matrix(old) @ y[m])
     whole = extended(system, prepared, y[: L.BODY * system.N])
-    return Start(whole, system.bodies, np.array(system.frames, dtype=float).ravel(), system.with_memory)
+    numbers = [x for one in system.sudden for x in one.numbers]
+    numbers += [x for watch in system.watches for x in (watch.numbers if watch.cuts else ())]
+    times = [t for switch in system.switches for t in (switch.start, switch.stop)]
+    times += [impulse.time for impulse in system.impulses]
+    found = [np.array(one, dtype=float).ravel() for one in (system.frames, system.with_memory, numbers, times)]
+    return Start(whole, system.bodies, *found)
 
 
 def wheels_by_momentum(system: System) -> Array:
@@ -174,30 +180,13 @@ def _conjugate(q: Array) -> tuple[float, ...]:
 
 
 def _matrix(q: Array) -> Array:
-    return np.array(to_matrix(tuple(q)), dtype=float).reshape(3, 3)
+    rows = np.array(to_matrix(tuple(np.moveaxis(q, -1, 0))), dtype=float)
+    return np.moveaxis(rows, 0, -1).reshape(*q.shape[:-1], 3, 3)
 
 
 def _products(a: Array, b: Array) -> Array:
     """Quaternion products of arrays (..., 4)."""
     return np.stack(multiply(tuple(np.moveaxis(a, -1, 0)), tuple(np.moveaxis(b, -1, 0))), axis=-1)
-
-
-class Changes(NamedTuple):
-    """What a run reads of a system beside the arrays of kernels: flat arrays."""
-
-    numbers: Array
-    """Components of impulses, then numbers of the events at which steps are cut."""
-    times: Array
-    """When loads are switched, and impulses."""
-
-
-def changes_of(system: System) -> Changes:
-    """What changes the loads or the velocity during a run of a system."""
-    numbers = [x for one in system.sudden for x in one.numbers]
-    numbers += [x for watch in system.watches for x in (watch.numbers if watch.cuts else ())]
-    times = [t for switch in system.switches for t in (switch.start, switch.stop)]
-    times += [impulse.time for impulse in system.impulses]
-    return Changes(np.array(numbers, dtype=float), np.array(times, dtype=float))
 
 
 class Columns:
@@ -214,32 +203,19 @@ class Columns:
         self.seeds = np.zeros((self.start.state.size, K))
         self._of_state(prepared, values)
         self.varied: tuple[Array, Array, Array] | None = None
-        self.changes = changes_of(system)
         self.changing = None
         if self.parameters:
-            changes = [np.zeros((1, a.size, K)) for a in self.start.all[1:]]
-            self.changing = np.zeros((len(self.changes.numbers), K))
+            slopes = [self.seeds, *(np.zeros((a.size, K)) for a in self.start[1:5])]
             for k, (name, path, where) in enumerate(self.parameters, len(self.rows)):
-                found = self._by_parameter(prepared, name, path, where)
-                self.seeds[:, k] = found[0]
-                for a, change in zip(changes, found[1:4], strict=True):
-                    a[0, :, k] = change
-                self.changing[:, k] = found[4]
-            self.varied = (changes[0], changes[1], changes[2])
-
-    @property
-    def constants(self) -> Constants:
-        """The constants of the system with their derivatives."""
-        start = self.start
-        return Constants(start.bodies[None], start.frames[None], start.parameters[None], self.varied)
+                for a, slope in zip(slopes, self._by_parameter(prepared, name, path, where), strict=True):
+                    a[:, k] = slope
+            self.varied, self.changing = (slopes[1][None], slopes[2][None], slopes[3][None]), slopes[4]
 
     def constants_of(self, part: range) -> Constants:
-        """As ``constants``, with the derivatives of some columns."""
-        found = self.constants
-        if found.varied is None:
-            return found
-        a, b, c = (one[..., part.start : part.stop] for one in found.varied)
-        return replace(found, varied=(a, b, c))
+        """The constants of the system with their derivatives for some columns."""
+        _, bodies, frames, parameters, *_ = self.start
+        varied: Any = self.varied and tuple(one[..., part.start : part.stop] for one in self.varied)
+        return Constants(bodies[None], frames[None], parameters[None], varied)
 
     def _of_state(self, prepared: CompiledMethod, values: Array) -> None:
         """Derivatives of the state at the start with respect to its minimal coordinates."""
@@ -299,16 +275,15 @@ class Columns:
             start = start_of(other, prepared, self.start.state[: L.BODY * system.N], system.frames)
             if given:
                 start.state[read] = self.start.state[read]
-            now, then = [*start.all, *changes_of(other)], [*self.start.all, *self.changes]
-            if any(a.shape != b.shape for a, b in zip(now, then, strict=True)):
+            if any(a.shape != b.shape for a, b in zip(start, self.start, strict=True)):
                 raise InvalidInput(f"{name} decides how many numbers {system.name} has; there is no derivative by it")
-            if (now[-1] != then[-1]).any():
+            if (start.times != self.start.times).any():
                 raise _NoDerivative(f"{name} decides when the loads of {system.name!r} change, so there is no "
                                     "derivative by it; name numbers that stay between these times")  # fmt: skip
             signs = np.sign(np.sum(start.frames.reshape(-1, 4) * self.start.frames.reshape(-1, 4), axis=1))
             frames = start.frames.reshape(-1, 4) * signs[:, None]
             start.bodies[own].reshape(-1, L.CONSTANTS)[:, [L.INVERSE_MASS, *INVERSES]] = 0.0  # they follow
-            return np.concatenate([start.state, start.bodies, frames.ravel(), start.parameters, now[4]])
+            return np.concatenate([start.state, start.bodies, frames.ravel(), start.parameters, start.numbers])
 
         ways = [(_smooth_slope, offset) for offset in OFFSETS] + [
             (_smooth_slope_of_one_side, offset) for offset in ONE_SIDED
@@ -331,7 +306,7 @@ class Columns:
                 raise InvalidInput(f"nothing in a run of {system.name!r} follows from {name}, so there is no "
                                    "derivative by it; leave it out")  # fmt: skip
             whole = np.where(np.isfinite(whole), whole, 0.0)  # infinite masses of pinned bodies stay
-            sizes = np.cumsum([a.size for a in self.start.all])
+            sizes = np.cumsum([a.size for a in self.start[:4]])
             split = list(np.split(whole, sizes))
             constants, slopes = (a[own].reshape(-1, L.CONSTANTS) for a in (self.start.bodies, split[1]))
             for numbers, inverses in ((L.MASS, L.INVERSE_MASS), (L.INERTIA, L.INVERSE_INERTIA)):

@@ -30,7 +30,9 @@ from polhode.programs.series_lanes import SeriesOfLanes, series_of_lanes
 from polhode.programs.text import HEAD
 from polhode.programs.written import module_of
 from polhode.runs.integrator import flags, lengths_of
+from polhode.runs.tangent import attraction
 from polhode.systems import System
+from polhode.systems.gravitation import gravity_loads
 from polhode.systems.loads_roles import loads_between, no_loads, parted_loads
 from polhode.systems.sampling import loads_for_programs, untraced
 
@@ -103,17 +105,11 @@ class Constants:
     parameters: Array
     varied: tuple[Array, Array, Array] | None = None
 
-    @classmethod
-    def of(cls, system: System) -> Constants:
-        """Those of a system, which do not vary."""
-        frames = np.array(system.frames, dtype=float).ravel()
-        return cls(system.bodies[None], frames[None], system.with_memory[None])
-
 
 @dataclass(frozen=True, eq=False)
 class Marched:
     """What a march has found: states (M, rows, width), derivatives (M, rows, width, directions) or, of vectors that
-    were scaled, logarithms of their growth (M, rows, vectors); statuses and completed steps (M)."""
+    were scaled, no states and numbers of their growth (M, rows, kinds); statuses and completed steps (M)."""
 
     states: Array
     derivatives: Array
@@ -128,7 +124,8 @@ class TangentEngine:
         self, system: System, method: MethodSpec, directions: int, varied: bool = False, guard: bool = True,
         adaptive: bool = False, breaks: bool = False, timed: bool = False,
     ) -> None:  # fmt: skip
-        varied = varied or bool(system.memory)  # memory behind the parameters holds what follows from the state
+        memory = system.memory and (system.loads is not gravity_loads or method.prepare().modified)
+        varied = varied or bool(memory)  # memory behind the parameters holds what follows from the state
         self.system, self.method, self.directions, self.varied = system, method, directions, varied
         self.adaptive, self.breaks, self.timed = adaptive, breaks, timed
         self.prepared, self.kernel = _compiled(self, system, method, directions, varied)
@@ -155,32 +152,28 @@ class TangentEngine:
         M, n = len(states), steps.n
         every = every or max(1, n)
         rows = 1 + -(-n // every)
-        constants = constants or Constants.of(self.system)
+        still, frames = self.system, np.array(self.system.frames, dtype=float)
+        constants = constants or Constants(still.bodies[None], frames.reshape(1, -1), still.with_memory[None])
         recorded = treatment <= D.COMMANDED
         vectors = 0 if recorded else self.directions
         given = self.padded(seeds) if growth is None else seeds
         numbers = [np.ascontiguousarray(a, float) for a in (constants.bodies, constants.frames, constants.parameters)]
         if self.system.memory:
             numbers[2] = numbers[2].copy()  # which kernels write into
-        nothing = np.zeros(1)
-        derived = [nothing] * 3
-        if self.varied:
-            changes = constants.varied or tuple(np.zeros((*a.shape, self.directions)) for a in numbers)
-            derived = [self.padded(a) for a in changes]
-        memory = D.memory_of(self.width, self.load, self.work)
-        record = np.zeros((M, rows, self.width))
+        changes = constants.varied or tuple(np.zeros((*a.shape, self.directions)) for a in numbers)
+        derived = [self.padded(a) for a in changes] if self.varied else [np.zeros(1)] * 3
+        memory = 3 * self.width + self.load + self.work  # three states, loads, scratch memory
+        record = np.zeros((M, rows * recorded, self.width))
         kinds = D.OF_VECTOR * vectors + D.OF_ALL
         shown = np.zeros((M, rows, self.width, self.stride) if recorded else (M, rows, kinds))
         status, done = np.zeros(M, np.int64), np.zeros(M, np.int64)
         weighing = np.ones(self.width) if weights is None else np.ascontiguousarray(weights, dtype=float)
         grown = np.zeros((M, kinds)) if growth is None else growth
-        sizes = np.zeros(D.SIZES, np.int64)
-        sizes[:13] = (
+        sizes = np.array([
             self.system.N, len(self.blocks) // 2, len(self.system.auxiliary), self.width, numbers[2].shape[1],
             self.load, self.work, self.stride, rows, every, treatment, vectors, between,
-        )  # fmt: skip
-        sizes[13:16] = [a.shape[1] if len(a) == M and M > 1 else 0 for a in numbers]
-        sizes[16] = given[0].size if len(given) == M and M > 1 else 0
+            *(a[0].size if len(a) == M > 1 else 0 for a in (*numbers, given)),
+        ], np.int64)  # fmt: skip
         arrays = (
             states, given, numbers[0], derived[0], numbers[1], derived[1], numbers[2], derived[2], self.coefficients,
             self.int_coefficients, self.blocks, self.step_info.copy(), np.zeros(memory),
@@ -198,8 +191,7 @@ class TangentEngine:
         """A state and its derivatives with what controllers set at its time."""
         if not self.system.sampled:
             return state, change
-        now = Steps(t, 0.0, 0)
-        marched = self.march(state[None], change[None], now, constants=constants, treatment=D.COMMANDED)
+        marched = self.march(state[None], change[None], Steps(t, 0.0, 0), constants=constants, treatment=D.COMMANDED)
         return marched.states[0, -1], marched.derivatives[0, -1]
 
     def padded(self, derivatives: Array) -> Array:
@@ -253,7 +245,7 @@ def _compiled(
         D.march_tangents,
         step=step,
         loads=loads,
-        RULES=tangent_rules.RULES,
+        RULES=(*tangent_rules.RULES, *attraction.RULES),
         APART=tangent_rules.APART,
         VARIED=varied,
         TIMED=engine.timed,
@@ -283,7 +275,9 @@ def loads_of_steps(system: System, prepared: CompiledMethod) -> Callable[..., An
         raise InvalidInput(f"the loads of {system.name!r} have no derivatives, because they are no program: "
                            f"{dynamics.reason}")  # fmt: skip
     else:
-        loads = WITHOUT_THREADS.get(loads, loads)
+        loads = (
+            attraction.rest if loads is gravity_loads and not prepared.modified else WITHOUT_THREADS.get(loads, loads)
+        )
     if not prepared.modified:
         return loads
     return jit.bind(  # type: ignore[no-untyped-call]

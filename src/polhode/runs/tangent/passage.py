@@ -70,16 +70,6 @@ class Leg:
         return float(self.steps.end(self.steps.n))
 
 
-def check_steps(marched: Marched, steps: Steps) -> None:
-    """Refuse steps that failed."""
-    if int(marched.status[0]) != L.OK:
-        k = min(int(marched.done[0]), steps.n - 1)
-        raise StepFailed(
-            f"the step at t = {steps.end(k):.9g} could not be taken with derivatives; take a smaller step than "
-            f"{abs(steps.size(k)):g}", step=k, time=float(steps.end(k)),
-        )  # fmt: skip
-
-
 class Passage:
     """The legs of a run that has been taken, and how states and derivatives pass along them; where loads do not change,
     all its steps are one leg, and no run is needed."""
@@ -271,7 +261,7 @@ class _Taking:
         every, done = int(np.gcd.reduce(numbers)) or n, 0
         whole = n <= min(AT_ONCE, FEW_BETWEEN * every) * (len(times) + 1) or self.engine.prepared.processed
         if whole:
-            marched = self.taken(state, change, steps, every)
+            marched = self.taken(state, change, steps, every=every)
             at = -(-numbers // every)
             states[:], changes[:] = marched.states[0, at], marched.derivatives[0, at]
             state, change, done = marched.states[0, -1], marched.derivatives[0, -1], n
@@ -297,27 +287,34 @@ class _Taking:
             state, change = marched.states[0, -1], marched.derivatives[0, -1]
         return state, change
 
-    def taken(self, state: Array, change: Array, steps: Steps, every: int = 0) -> Marched:
-        """Steps with derivatives."""
-        marched = self.engine.march(state[None], change[None], steps, every=every, constants=self.constants)
-        check_steps(marched, steps)
+    def taken(
+        self, state: Array, change: Array, steps: Steps, engine: TangentEngine | None = None, **how: Any
+    ) -> Marched:
+        """Steps with derivatives; refuses those that fail."""
+        marched = (engine or self.engine).march(
+            state[None], change[None], steps, **{"constants": self.constants, **how}
+        )
+        if int(marched.status[0]) != L.OK:
+            k = min(int(marched.done[0]), steps.n - 1)
+            raise StepFailed(
+                f"the step at t = {steps.end(k):.9g} could not be taken with derivatives; take a smaller step "
+                f"than {abs(steps.size(k)):g}", step=k, time=float(steps.end(k)),
+            )  # fmt: skip
         return marched
 
     def moved(self, state: Array, change: Array, end: float) -> tuple[Array, Array]:
         """State and derivatives after one step to a time that stays, from a begin that moves."""
-        if not self.leg.moving[0]:
-            return self.timed(state, change, end, 0.0 * self.begin, 0.0 * self.begin)
-        return self.timed(state, change, end, self.begin, -self.begin)
+        by_begin = float(self.leg.moving[0]) * self.begin
+        return self.timed(state, change, end, by_begin, -by_begin)
 
     def timed(
         self, state: Array, change: Array, end: float, by_begin: Array, by_size: Array,
         constants: Constants | None = None,
     ) -> tuple[Array, Array]:  # fmt: skip
         """State and derivatives after one step whose begin and size vary; perhaps with other constants."""
-        engine, step = self.passage.timed_engine(self.engine), Steps.between(np.array([self.leg.first, end]))
-        marched = engine.march(state[None], change[None], step, constants=constants or self.constants,
-                               moving=(by_begin[None], by_size[None]))  # fmt: skip
-        check_steps(marched, step)
+        engine, steps = self.passage.timed_engine(self.engine), Steps.between(np.array([self.leg.first, end]))
+        how = {"constants": constants or self.constants, "moving": (by_begin[None], by_size[None])}
+        marched = self.taken(state, change, steps, engine, **how)
         return marched.states[0, -1], marched.derivatives[0, -1]
 
     def crossing(self, cut: Cut, state: Array, change: Array) -> Array:
@@ -325,8 +322,7 @@ class _Taking:
         ``rate``, the derivative of the state there by the time."""
         k, passage, detection = cut.crossing, self.passage, self.passage.detection
         along_first = np.eye(len(self.part))[0]
-        still = replace(self.constants, varied=None)
-        last = self.leg.last
+        still, last = replace(self.constants, varied=None), self.leg.last
         self.rate = self.timed(self.before, 0.0 * change, last, 0.0 * along_first, along_first, still)[1][:, 0]
         watch, y, table = detection.watches[k], state.copy(), detection.table.copy()
         seen, sizes = self.seen((0,) if watch.of is None else bodies_of_event(watch.of, passage.system), state)
@@ -365,8 +361,7 @@ class _Taking:
         own, sudden = np.array(act.numbers), system.sudden
         before = sudden[: next(k for k, one in enumerate(sudden) if one is act)]
         by_time, by_state, found = self.slopes(after, t, (still[seen], sizes), own, before)
-        new, moved = state.copy(), change.copy()
-        constants = self.constants
+        new, moved, constants = state.copy(), change.copy(), self.constants
         new[places] = after(t, still[seen], constants.bodies[0], constants.parameters[0], own)
         moved[places] = by_state @ change[seen] + np.outer(by_time, begin) + found
         new[work] += np.isin(work, places) * state[work]
@@ -380,7 +375,7 @@ class _Taking:
         for i in bodies or ():
             for first, count in ((L.POSITION, 3), (L.MOMENTUM, 3), (L.ATTITUDE, 4), (L.ANGULAR, 3)):
                 own = range(L.BODY * i + first, L.BODY * i + first + count)
-                places, sizes = [*places, *own], sizes + [_size(state[own])] * count
+                places, sizes = [*places, *own], sizes + [float(np.linalg.norm(state[own])) or 1.0] * count
         if bodies is None:
             return [], []
         return [*places, *read], [*sizes, *_sizes(state[read])]
@@ -422,11 +417,6 @@ def _split(steps: Steps, first: bool, last: bool) -> Iterator[tuple[Steps, tuple
         yield steps.part(a, b), (first and a == 0, last and b == n)
 
 
-def _size(numbers: Array) -> float:
-    """The length of a vector; 1 of nothing."""
-    return float(np.linalg.norm(numbers)) or 1.0
-
-
 def _sizes(numbers: Array) -> Array:
     """Those of numbers; 1 of nothing, and of the mass of what is pinned."""
     sizes = np.abs(numbers)
@@ -444,10 +434,11 @@ def _along(function: Callable[[Array], Array], here: Array, slopes: Array, sizes
     found = []
     for column in slopes.T:
         largest = float(np.max(np.abs(column) / sizes, initial=0.0))
-        if largest == 0.0:
-            found.append(np.zeros(len(function(here))))
-            continue
-        found.append(_best(lambda s, column=column: function(here + s * column), 1.0 / largest))
+        found.append(
+            _best(lambda s, column=column: function(here + s * column), 1.0 / largest)
+            if largest
+            else np.zeros(len(function(here)))
+        )
     return np.stack(found, axis=-1)
 
 
