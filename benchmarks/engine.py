@@ -24,7 +24,6 @@ from polhode.algebra.so3 import exp_quaternion
 from polhode.flows import rotors
 from polhode.flows.kick import kick
 from polhode.kernel import drive, jit, layout as L
-from polhode.kernel.signatures import LOADS
 from polhode.methods import method
 from polhode.systems import free_body, rigid_body
 
@@ -85,7 +84,7 @@ class Polhode:
             system.bodies, system.with_memory, np.zeros(1), np.zeros(1, np.int64), system.blocks, np.zeros(13),
             np.zeros(6), np.zeros(64), self.step_info,
         )  # fmt: skip
-        self.addresses = jit.addresses_of(self.loads, LOADS, *self.arrays)
+        self.addresses = jit.addresses_of(self.loads, *self.arrays)
 
     def __call__(self, n, h):
         y, self.step_info[:] = self.y.copy(), 0.0

@@ -46,5 +46,5 @@ if TYPE_CHECKING:
     xr = xarray
 else:
     matplotlib, xr = Later("matplotlib"), Later("xarray")
-llvmlite, numba, shutil, tempfile = map(Later, ("llvmlite", "numba", "shutil", "tempfile"))
+llvm, numba, shutil, tempfile = map(Later, ("llvmlite.binding", "numba", "shutil", "tempfile"))
 cgutils, ir, types = map(Later, ("numba.core.cgutils", "llvmlite.ir", "numba.core.types"))

@@ -6,14 +6,13 @@ import re
 
 import numpy as np
 import pytest
-from numba import njit
-from numba.core import sigutils
 
 import polhode as ph
 from each import each
+from machine_code import assembly
 from polhode.ensembles import lanes
 from polhode.ensembles.engines import Block
-from polhode.kernel import direct, jit, layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.lane_drive import MARCH_LANES
 from polhode.methods import method
 from polhode.runs.integrator import Integrator, extended
@@ -220,8 +219,7 @@ def test_steps_are_vector_instructions():
     system = SYSTEMS["top"]()
     width = lanes.lane_width()
     kernel = lanes.template(system, method("v2/mr").prepare(), guard=True)
-    arguments, result = sigutils.normalize_signature(MARCH_LANES)
-    text = direct.compiled(njit(**jit.OPTIONS)(kernel), arguments, result, width).library.get_asm_str()
+    text = assembly(kernel, MARCH_LANES, width)
     register = "zmm" if width == 16 else "ymm"
     products = re.findall(rf"vf?n?m(?:add|sub)\w*pd.*{register}", text)
     plain = re.findall(r"vf?n?m(?:add|sub)\w*sd\s", text)

@@ -6,15 +6,14 @@ import re
 
 import numpy as np
 import pytest
-from numba import njit
-from numba.core import sigutils
 
 import polhode as ph
 from each import each
+from machine_code import assembly
 from polhode.ensembles import lanes as engines
 from polhode.errors import InvalidInput
 from polhode.flows.polynomial_lanes import MARCH_TAYLOR
-from polhode.kernel import direct, jit, layout as L
+from polhode.kernel import jit, layout as L
 
 pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
 
@@ -169,7 +168,6 @@ def test_widths_agree(monkeypatch):
 def test_sums_of_products_are_vector_instructions():
     system, width = top_case()[0], engines.lane_width(series=True)
     kernel = engines.taylor_template(system, engines.series_of(system), ((L.COMPENSATION_AT, 13.0),))
-    arguments, result = sigutils.normalize_signature(MARCH_TAYLOR)
-    text = direct.compiled(njit(**jit.OPTIONS)(kernel), arguments, result, width).library.get_asm_str()
+    text = assembly(kernel, MARCH_TAYLOR, width)
     products = re.findall(rf"vf?n?m(?:add|sub)\w*pd.*{'zmm' if width == 8 else 'ymm'}", text)
     assert len(products) > 10 * len(re.findall(r"vf?n?m(?:add|sub)\w*sd\s", text))

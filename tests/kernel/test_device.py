@@ -25,6 +25,7 @@ from polhode.ensembles.device import loop_of
 from polhode.kernel import device, jit, layout as L
 from polhode.kernel.device import fused
 from polhode.kernel.jit import helper
+from polhode.kernel.machine import OPTIONS_OF_KERNELS
 from polhode.methods import method
 from polhode.runs.integrator import Integrator
 from ptx import Text
@@ -346,7 +347,7 @@ def of_two_numbers(function, library):
     builder = ir.IRBuilder(entry.append_basic_block())
     known = (device.FLOAT, device.FLOAT, device.NUMBERS)
     values = [device.Scalar(kind, v) for kind, v in zip(known, entry.args, strict=True)]
-    builder.call(unit.written(function, device.Options(jit.OPTIONS), values).function, entry.args)
+    builder.call(unit.written(function, device.Options(OPTIONS_OF_KERNELS), values).function, entry.args)
     builder.ret_void()
     machine = device.HOST.machine()
     engine = llvm.create_mcjit_compiler(device.optimised(str(module), machine, device.HOST), machine)

@@ -14,14 +14,15 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from numba import f8, i8, njit, types
-from numba.core import sigutils
+from numba import f8, i8, jit as jit_by_numba, types
 from numba.core.codegen import CPUCodegen
 
 import polhode
+from machine_code import module
 from polhode.flows import kick
-from polhode.kernel import calls, direct, jit, source
+from polhode.kernel import cache, calls, direct, jit, reach, source
 from polhode.kernel.jit import apart, helper, inlined, integers, pointer, view
+from polhode.kernel.machine import OPTIONS_OF_KERNELS as OPTIONS, Kernel
 from polhode.kernel.signatures import EVENT
 from polhode.methods import METHODS
 
@@ -40,10 +41,10 @@ class Pair(NamedTuple):
 
 def by(compiler, function, signature):
     """The function compiled by "direct" or "numba"."""
-    arguments, result = sigutils.normalize_signature(signature)
-    dispatcher = njit(**jit.OPTIONS)(function)
+    signature = jit.typed(signature)
     if compiler == "direct":
-        return direct.compiled(dispatcher, arguments, result).entry_point
+        return cache.kernel_of(direct.compiled(function, signature, OPTIONS), function)
+    dispatcher = jit_by_numba(**OPTIONS)(function)
     dispatcher.compile(signature)
     return dispatcher
 
@@ -283,12 +284,12 @@ def of_three(function, **options):
     def kernel(a, k):
         return called(view(pointer(a), 3), k)
 
-    return direct.compiled(njit(**jit.OPTIONS)(kernel), (A1, i8), f8)
+    return kernel
 
 
 def test_checked_indices_outside_raise():
     numbers = np.array([1.0, 2.0, 3.0, 4.0])
-    compiled = of_three(entry, boundscheck=True).entry_point
+    compiled = by("direct", of_three(entry, boundscheck=True), f8(A1, i8))
     for k in (0, 1, -1, -2):
         assert compiled(numbers, k) == entry(numbers[:3], k)
     for k in (2, 3, -3, -4, 1 << 60):
@@ -298,11 +299,40 @@ def test_checked_indices_outside_raise():
 
 def test_checks_of_constant_indices_leave_nothing_behind():
     def instructions(function, **options):
-        text = of_three(function, **options).library.get_llvm_str()
+        text = str(module(of_three(function, **options), f8(A1, i8)))
         return [line.count(" icmp ") + line.count(" br ") for line in text.splitlines()].count(1)
 
     assert instructions(constant_entries, boundscheck=True) == instructions(constant_entries)
     assert instructions(entry, boundscheck=True) > instructions(entry)
+
+
+def first_of(a, b, k, x):
+    return a[k, 0] + b[k] + x
+
+
+def wrong_arguments():
+    """Arguments of ``first_of`` that are not of its kinds."""
+    a, b = np.ones((2, 3)), np.ones(2, dtype=np.int64)
+    closed = np.ones((2, 3))
+    closed.flags.writeable = False
+    yield from ((other, b, 0, 1.0) for other in (None, 1.0, b, a[0], a.T, a[:, ::2], a.astype(">f8"), closed))
+    yield from (
+        (a, other, 0, 1.0)
+        for other in (a[:, 0].copy(), np.arange(4)[::2], b.astype(np.int32), [1, 2], type(a), np.int64(1))
+    )
+    yield from ((a, b, *rest) for rest in ((0,), (0, 1.0, 2.0), (0.5, 1.0), (0, "x"), (None, 1.0), (0, a)))
+
+
+def test_a_kernel_takes_nothing_but_its_kinds_of_arguments():
+    kernel = by("direct", first_of, f8(A2, I1, i8, f8))
+    a, b = np.arange(6.0).reshape(2, 3), np.array([10, 20])
+    for k, x in ((1, 0.25), (np.int64(1), np.float64(0.25)), (True, 1)):
+        assert kernel(a, b, k, x) == 3.0 + 20 + x
+    for given in wrong_arguments():
+        with pytest.raises(TypeError):
+            kernel(*given)
+    with pytest.raises(OverflowError):
+        kernel(a, b, 1 << 70, 1.0)
 
 
 # ------------------------------------------------------------------ roles, and failures in them
@@ -330,13 +360,8 @@ def inner_event(event, k, t, table):
 
 def test_roles_are_called_and_their_failures_passed_on():
     good, bad = (jit.compile_uncached(role, EVENT)[0] for role in (times_two, fails_above_one))
-    assert good._compiler.reason == ""
-    assert "raised" in bad._compiler.reason
-    kernel = njit(nogil=True, **jit.OPTIONS)(call_event)
-    kernel._compiler = direct.Compiler(kernel)
-    kernel.compile(f8(types.FunctionType(jit.typed(EVENT)), f8, A1))
-    kernel.disable_compile()
-    assert kernel._compiler.reason == ""
+    assert isinstance(good, Kernel) and not isinstance(bad, Kernel)
+    kernel = by("direct", call_event, f8(types.FunctionType(jit.typed(EVENT)), f8, A1))
     table = np.array([1.0, 10.0])
     assert kernel(good, 3.0, table) == 12.0 + 11.0
     assert kernel(bad, 0.5, table) == 1.0
@@ -387,9 +412,9 @@ def test_what_numba_refuses_too_is_not_given_to_it():
 
 def test_refused_functions_are_compiled_by_numba(monkeypatch):
     kernel = jit.compile_uncached(allocates, f8(f8, f8, i8))[0]
-    assert kernel._compiler.reason
+    assert not isinstance(kernel, Kernel)
     assert kernel(1.5, 0.0, 2) == 1.5
-    monkeypatch.setattr(direct.Compiler, "leaves", False)
+    monkeypatch.setattr(jit, "LEAVES", False)
     assert jit.compile_uncached(allocates, f8(f8, f8, i8))[0] is None
 
 
@@ -430,15 +455,9 @@ def calls_both(x, y, k):
     return plain(x) + (rare(y) if k > 100 else y)
 
 
-def library_of(function, signature):
-    arguments, result = sigutils.normalize_signature(signature)
-    return direct.compiled(njit(**jit.OPTIONS)(function), arguments, result).library
-
-
 def test_what_is_called_rarely_stays_apart():
     """A rare path inside of a kick had cost v2 13 %, and with dmv6 for its free rotation 16 %."""
-    library = library_of(calls_both, f8(f8, f8, i8))
-    names = [function.name for function in library.get_defined_functions()]
+    names = [one.name for one in module(calls_both, f8(f8, f8, i8)).functions if not one.is_declaration]
     assert any(name.startswith("rare") for name in names) and not any(name.startswith("plain") for name in names)
     assert by("direct", calls_both, f8(f8, f8, i8))(1.0, 2.0, 101) == 1.7
     for path in (kick.commutator_load, kick.collocated):
@@ -468,8 +487,7 @@ def outer(x):
 
 def test_what_is_called_in_one_place_or_short_is_copied_there():
     """And is taken once where what it calls is called elsewhere, too."""
-    library = library_of(outer, f8(f8))
-    names = [function.name for function in library.get_defined_functions()]
+    names = [one.name for one in module(outer, f8(f8)).functions if not one.is_declaration]
     assert any(name.startswith("long_one") for name in names)
     assert not any(name.startswith("in_one_place") for name in names)
 
@@ -477,18 +495,17 @@ def test_what_is_called_in_one_place_or_short_is_copied_there():
 def test_few_optimisations_are_made_unless_all_are_wanted(monkeypatch):
     asked, few = [], direct.few_passes
     monkeypatch.setattr(direct, "few_passes", lambda: asked.append(few()) or asked[-1])
-    arguments, result = sigutils.normalize_signature(f8(f8))
-    direct.compiled(njit(**jit.OPTIONS)(outer), arguments, result, thorough=True)
+    module(outer, f8(f8), thorough=True)
     assert not asked
-    library_of(outer, f8(f8))
+    module(outer, f8(f8))
     monkeypatch.setattr(direct, "PASSES", ("no_such",))  # as in earlier versions of llvmlite
-    library_of(outer, f8(f8))
+    module(outer, f8(f8))
     assert asked[0] is not None and asked[1:] == [None]
 
 
 def test_other_ways_of_inlining_are_left_to_numba():
     with pytest.raises(source.Unsupported, match="other options"):
-        calls.Options(dict(jit.OPTIONS, inline="always"))
+        calls.Options(dict(OPTIONS, inline="always"))
 
 
 def test_code_is_optimised_once(monkeypatch):
@@ -498,7 +515,7 @@ def test_code_is_optimised_once(monkeypatch):
     monkeypatch.setattr(CPUCodegen, "_module_pass_manager", None)
     options = direct.passes
     monkeypatch.setattr(direct, "passes", lambda: done.append(1) or options())
-    library_of(calls_both, f8(f8, f8, i8))
+    module(calls_both, f8(f8, f8, i8))
     assert done == [1]
 
 
@@ -522,7 +539,7 @@ def test_python_looks_for_unused_objects_behind_a_compilation_as_before(on):
 
 def test_loops_are_not_unrolled():
     """Unrolled by four, this one would have more divisions than the one that is written (and one more elsewhere)."""
-    assert library_of(powers, f8(f8, f8, i8)).get_llvm_str().count("fdiv") <= 2
+    assert str(module(powers, f8(f8, f8, i8))).count("fdiv") <= 2
 
 
 # ------------------------------------------------------------------ the kernels of this package
@@ -530,8 +547,8 @@ ALL = """
 import sys, warnings
 sys.path[:0] = {paths!r}
 import test_quick as quick
-from polhode.kernel import direct
-direct.Compiler.leaves = False
+from polhode.kernel import jit
+jit.LEAVES = False
 warnings.simplefilter("ignore")
 for name in {systems}:
     quick.test_one_run_of_each_system_keeps_its_energy(name)
@@ -563,7 +580,7 @@ def test_the_compilers_digest_knows_nothing_of_lines_at_which_classes_stand():
     def digest(line, step, attributes="('a', 'b')"):
         body = f"__firstlineno__ = {line}\n    __static_attributes__ = {attributes}\n    step = {step}\n"
         total = hashlib.sha256()
-        direct._absorb(total, compile(f"class Unit:\n    {body}    def f(self): return {step}", "unit", "exec"))
+        reach._absorb(total, compile(f"class Unit:\n    {body}    def f(self): return {step}", "unit", "exec"))
         return total.hexdigest()
 
     assert digest(7, 1) == digest(300, 1) == digest(7, 1, "('b', 'a')")

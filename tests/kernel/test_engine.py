@@ -35,11 +35,11 @@ def top():
 WARM = """
     import json, os
     import polhode as ph
-    from polhode.kernel import direct, drive
+    from polhode.kernel import drive, jit
     from polhode.kernel.many import adapt_members, march_members, potential_energies
     from polhode.methods import method
 
-    direct.Compiler.leaves = False
+    jit.LEAVES = False
 
     def spin(t, q, omega, parameters):
         return (0.1 * omega[1], 0.0, parameters[0])
@@ -56,14 +56,14 @@ WARM = """
     ):
         ds = ph.integrate(system, "forward_euler_m", step=0.01, steps=5, angular_velocity=(0.1, 0.2, 0.3))
         final += ds.angular_momentum.values[-1].tolist()
-        kernels += [k for k in system.__dict__["_compiled"].values() if k._cache.cache_path]
+        kernels += system.__dict__["_compiled"].values()
     kernels += [drive.loop_for(method("forward_euler_m").prepare().step, None), potential_energies.kernel()]
     kernels += [march_members.kernel(), adapt_members.kernel()]
     root = os.environ["POLHODE_CACHE_DIR"]
     print(json.dumps({
         "final": final,
-        "hits": sum(sum(k.stats.cache_hits.values()) for k in kernels),
-        "misses": sum(sum(k.stats.cache_misses.values()) for k in kernels),
+        "hits": sum(k.loaded for k in kernels),
+        "misses": sum(not k.loaded for k in kernels),
         "kernels": len(kernels),
         "files": sorted(os.path.join(place, name) for place, _, names in os.walk(root) for name in names),
     }))
@@ -338,10 +338,9 @@ def test_what_is_heavy_comes_with_what_needs_it(python):
     assert before == [] and after and not dask
 
 
-def test_numba_comes_with_what_is_compiled(python):
+def test_numba_comes_with_what_is_compiled(python, tmp_path):
     """Not with systems, their loads and what they conserve, methods, numbers of users and what is printed of them."""
-    mail, before, after = python(
-        """
+    code = """
         import json, sys
         import polhode as ph
         top = ph.heavy_top([5, 5, 1], center_of_mass=[0, 0, 1], weight=20.0)
@@ -355,11 +354,17 @@ def test_numba_comes_with_what_is_compiled(python):
         assert len(str(systems)) > 100 and systems[0].conserves
         assert len(str(ph.methods())) > 1000 and ph.methods.method("mkrk:gauss4").prepare().step
         before = [name for name in ("numba", "llvmlite") if name in sys.modules]
+        def spin(t, q, omega, parameters):
+            return (0.1 * omega[1], 0.0, parameters[0])
         assert ph.rotation.rotate((1.0, 0.0, 0.0, 0.0), (1.0, 2.0, 3.0)).tolist() == [1.0, 2.0, 3.0]
-        print(json.dumps([mail, before, "numba" in sys.modules]))
+        for system in (top, ph.rigid_body((1, 2, 2.5), torque=spin, parameters=[0.5])):
+            ds = ph.integrate(system, step=0.01, steps=3, angular_velocity=(0.1, 0.2, 3.0))
+        print(json.dumps([mail, before, "numba" in sys.modules, ds.attitude.values[-1].tolist()]))
         """
-    )
-    assert mail == [] and before == [] and after
+    found = [python(code, POLHODE_CACHE_DIR=str(tmp_path)) for _ in range(2)]
+    for (mail, before, after, _), compiled in zip(found, (True, False), strict=True):
+        assert mail == [] and before == [] and after == (compiled and not jit.disabled())
+    assert found[0][3] == found[1][3]
 
 
 @pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")

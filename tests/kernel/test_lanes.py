@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numba import types
 
-from polhode.kernel import direct, jit
+from machine_code import module
+from polhode.kernel import jit
 from polhode.kernel.simd import (
     cycled,
     eight,
@@ -110,4 +111,4 @@ def branching(a, out):
 
 def test_lanes_do_not_branch():
     with pytest.raises(Unsupported, match="truth of lanes"):
-        direct.compiled(jit.helper(branching).dispatcher, SIGNATURE.args, types.none)
+        module(branching, SIGNATURE)

@@ -19,7 +19,7 @@ import pytest
 from numba import f8, types
 
 import polhode
-from polhode.kernel import cache, direct, jit, reach
+from polhode.kernel import cache, jit, reach
 from polhode.kernel.reach import Unknown
 from polhode.kernel.signatures import Workspace
 
@@ -183,7 +183,7 @@ def test_what_is_not_known_is_not_guessed(thing):
     else:
         with pytest.raises(Unknown):
             known(function)
-        assert cache.KernelCache(function, {})._place((f8,), None) is None
+        assert cache.place_of(function, (f8,), {}) is None
 
 
 def test_signatures():
@@ -230,7 +230,7 @@ def test_every_kernel_is_known(monkeypatch):
 def test_what_is_taught_is_kept():
     """Overloads are reached by no name, so the file that has them says all of itself, or is part of the compiler, whose
     digest is in every key."""
-    compiler = {SOURCES / "kernel" / f"{one}.py" for one in direct.COMPILER}
+    compiler = {SOURCES / "kernel" / f"{one}.py" for one in reach.COMPILER}
     texts = {path: path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py") if path.stem != "later"}
     teachers = {path: text for path, text in texts.items() if re.search(r"\b(overload, |register_model\()", text)}
     assert {path.stem for path in teachers} == {"tracer", "numba_lanes"}
@@ -252,9 +252,8 @@ def test_what_is_taught_is_kept():
 # ------------------------------------------------------------------ edits
 KNOWN = """
     import json
-    from numba.core.event import install_recorder
     from polhode.algebra import vectorised
-    from polhode.kernel import drive, jit, pairs, reach
+    from polhode.kernel import cache, drive, jit, pairs, reach
     from polhode.kernel.many import potential_energies
     from polhode.kernel.signatures import LOADS, POTENTIAL
     from polhode.methods import method
@@ -266,9 +265,9 @@ KNOWN = """
     done = {}
     for role, signature in ((top_series, LOADS), (no_loads, LOADS),
                             (gravity_potential, POTENTIAL), (None, None)):
-        with install_recorder("numba:compile") as recorder:
-            potential_energies.kernel() if role is None else jit.compile_kernel(role, signature)
-        done[role.__name__ if role else "loop"] = bool(recorder.buffer)
+        cache.listeners[:] = [(compiled := []).append]
+        potential_energies.kernel() if role is None else jit.compile_kernel(role, signature)
+        done[role.__name__ if role else "loop"] = bool(compiled)
     asked = []
     jit.compile_kernel = lambda function, signature: asked.append(function)
     for name in (methods := ("forward_euler_m", "trapm", "taylor8")):

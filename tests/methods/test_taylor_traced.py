@@ -381,8 +381,8 @@ def test_the_steps_are_compiled_directly(tmp_path):
     """Numba would take ten times as long."""
     program = (
         "import polhode as ph\n"
-        "from polhode.kernel import direct\n"
-        "direct.Compiler.leaves = False\n"
+        "from polhode.kernel import jit\n"
+        "jit.LEAVES = False\n"
         "for steps in ({'steps': ph.Tolerance(1e-9)}, {'step': 0.05}):\n"
         "    ph.integrate(ph.orbit(1.0), 'taylor', t_end=0.5, position=(1, 0, 0), velocity=(0, 1, 0), **steps)\n"
     )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numba import njit
-from numba.core import sigutils
 
 import polhode as ph
 from cover import crossed, some
@@ -143,9 +141,8 @@ def test_every_function_over_lanes(width, compiled):
 @pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
 @each("width", some([4, 8], 1))
 def test_lanes_are_instructions_on_vectors(width):
-    arguments, result = sigutils.normalize_signature(LOADS)
     role = over_lanes(SYSTEMS["forces"]().dynamics, width)
-    text = direct.compiled(njit(**jit.OPTIONS)(role), arguments, result).library.get_llvm_str()
+    text = str(direct.optimised(role, jit.typed(LOADS), jit.OPTIONS_OF_KERNELS)[2])
     vector = f"<{width} x double>"
     assert (
         f"fmul contract {vector}" in text and f"call {vector} @llvm.sqrt" in text and "fmul contract double" not in text

@@ -254,7 +254,7 @@ def test_an_index_outside_is_the_users_own_index_error(force, compiler, monkeypa
 
         monkeypatch.setattr(jit, "closed", closed_by_ours)
         monkeypatch.setattr(direct, "compiled", refuse)
-        monkeypatch.setattr(direct, "digest", lambda: compiler)  # no kernel from the disk
+        monkeypatch.setattr(jit, "compiler", lambda: compiler)  # no kernel from the disk
     of_users._compiled.cache_clear()
     told = rf"'{force.__name__}' .*raised IndexError: .* (out of bounds|out of range)"
     with pytest.raises(ph.errors.UserFunctionError, match=told) as e:

@@ -18,7 +18,6 @@ import numpy as np
 
 from polhode.arguments import Array, Indices
 from polhode.kernel import jit, layout as L, many, simd
-from polhode.kernel.signatures import LOADS, MARCH, MARCH_ADAPTIVE
 from polhode.runs.stepping import FIRST_SLICE, SLICE_SECONDS, Run
 from polhode.runs.variable_steps import AdaptiveRun
 
@@ -95,7 +94,7 @@ class ThreadArrays:
         self.kept, self.controller_state = own.y.copy(), np.zeros(L.CONTROLLER_STATE)
         self.coefficients, self.int_coefficients = own.coefficients.copy(), own.int_coefficients.copy()
         self.addresses = jit.addresses_of(
-            own.loads, LOADS, self.bodies, self.parameters, self.coefficients, self.int_coefficients, own.blocks,
+            own.loads, self.bodies, self.parameters, self.coefficients, self.int_coefficients, own.blocks,
             self.stage_state, self.load, self.work, self.step_info, self.frames,
         )  # fmt: skip
         self.blocks, self.loads = own.blocks, own.loads  # which must outlive the addresses
@@ -121,11 +120,11 @@ class ThreadsEngine:
         self.nothing = np.zeros(0)
         self.adaptive = run.adaptive
         if self.adaptive:
-            self.loop = jit.addresses_of(own.adaptive_loop, MARCH_ADAPTIVE)
+            self.loop = jit.addresses_of(own.adaptive_loop)
             self.members_loop = many.adapt_members.kernel()
             self.begin = own.controller_state.copy()
         else:
-            self.loop, self.members_loop = jit.addresses_of(own.loop, MARCH), many.march_members.kernel()
+            self.loop, self.members_loop = jit.addresses_of(own.loop), many.march_members.kernel()
         self.spare: list[ThreadArrays] = []
         self.free = threading.Lock()
 

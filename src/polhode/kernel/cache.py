@@ -14,6 +14,7 @@ import atexit
 import contextlib
 import functools
 import hashlib
+import importlib.util
 import os
 import pickle
 import re
@@ -25,10 +26,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from polhode.errors import FileProblem
 from polhode.kernel import reach
 from polhode.kernel.interrupts import held
-from polhode.lazy import llvmlite, numba, shutil, tempfile
+from polhode.kernel.machine import OBJECT, Kernel, load, processor
+from polhode.lazy import shutil, tempfile
 
 try:
     import fcntl
@@ -38,25 +42,23 @@ except ImportError:  # Windows
 ROOMS = ("kernel", "programs", "algebra", "flows", "bodies", "surroundings", "systems", "methods")
 KEPT_GENERATIONS, KEPT_FILES = 4, 5000
 HOUR = 3600.0
-WAITING = "polhode:wait"
-"""Name of the numba event that is triggered while another process compiles the same kernel."""
+listeners: list[Callable[[Any], None]] = []
+"""What is called with a function before it is compiled, and with None while another process compiles it."""
 PATIENCE = 120.0
 """Seconds for which a process waits for another one that compiles the same kernel; then it compiles too."""
-FORMAT = b"polhode kernel 2\n"
+FORMAT = b"polhode kernel 3\n"
 SEAL = hashlib.sha256().digest_size
-UNRESOLVED = b".numba.unresolved$"
-OBJECT = "polhode_object_"
-"""How names begin of functions that are objects of their own, which kernels call; a digest of the source follows."""
-OBJECTS = re.compile(rb"polhode_object_[0-9a-f]{32}")
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 @functools.cache
 def digest() -> str:
-    """Digest of the versions of numba, llvmlite, Python and the file format; names the folder."""
-    return hashlib.sha256(
-        f"{numba.__version__} {llvmlite.__version__} {sys.version_info[:2]} {FORMAT!r}".encode()
-    ).hexdigest()[:16]
+    """Digest of the versions of numba, llvmlite, numpy, Python and the file format; names the folder."""
+    total = hashlib.sha256(f"{np.__version__} {sys.version_info[:2]} {object.__basicsize__} {FORMAT!r}".encode())
+    for package in ("numba", "llvmlite"):
+        spec: Any = importlib.util.find_spec(package)  # which imports nothing
+        total.update(Path(spec.origin).with_name("_version.py").read_bytes())
+    return total.hexdigest()[:16]
 
 
 # ------------------------------------------------------------------ the folder
@@ -144,93 +146,72 @@ def _unsafe(folder: Path) -> str:
 
 
 # ------------------------------------------------------------------ the files
-class KernelCache:
-    """Numba's cache interface for one function: one file per signature and processor.
-
-    Functions for which ``reach`` has no digest are not cached."""
-
-    def __init__(self, function: Any, options: dict[str, Any]) -> None:
-        self.function, self.options, self.cache_path = function, options, str(cache_folder())
-
-    @functools.cached_property
-    def reached(self) -> bytes | None:
-        """Digest of all that the compiler can reach from the function; None where there is none."""
-        try:
-            return reach.digest_of(self.function, self.options)
-        except reach.Unknown:
-            return None
-
-    def _place(self, signature: object, codegen: Any) -> tuple[Path, bytes] | None:
-        """The file of a kernel, and the digest of all that it is compiled from; None where it is not cached."""
-        if self.reached is None:
-            return None
-        key = hashlib.sha256(self.reached)
-        key.update(reach.digest_of_signature(signature))
-        key.update(repr(codegen.magic_tuple()).encode())
-        label = re.sub(r"\W", "_", self.function.__qualname__)[:100]
-        return cache_folder() / f"{label}-{key.hexdigest()[:24]}.kernel", key.digest()
-
-    def alone(self, signature: object, target_context: Any) -> contextlib.AbstractContextManager[None]:
-        """A block in which other processes wait before they compile the same kernel."""
-        entry_path = self._place(signature, target_context.codegen())
-        return contextlib.nullcontext() if entry_path is None else alone(entry_path[0])
-
-    def load_overload(self, sig: object, target_context: Any) -> Any:
-        """The compiled function, or None where it has no intact file owned by the user."""
-        entry_path = self._place(sig, target_context.codegen())
-        content = None if entry_path is None else opened(*entry_path)
-        if entry_path is None or content is None:
-            return None
-        _keep(entry_path[0])
-        for name in set(OBJECTS.findall(content)):
-            if loaded_object(name.decode(), target_context.codegen()) is None:
-                return None
-        if UNRESOLVED in content.obj:  # type: ignore[operator]  # it looks for a function when it is loaded
-            numba.core.runtime.rtsys.initialize(target_context)
-        name_memory_functions()
-        return numba.core.compiler.CompileResult._rebuild(target_context, *pickle.loads(content))
-
-    def save_overload(self, sig: object, data: Any) -> None:
-        """Save a compiled function; a file that cannot be written is skipped."""
-        entry_path = self._place(sig, data.codegen)
-        if (
-            entry_path is None
-            or data.library.has_dynamic_globals
-            or not all(lifted.can_cache for lifted in data.lifted)
-        ):
-            return
-        with contextlib.suppress(OSError):
-            write_sealed(*entry_path, numba.core.serialize.dumps(data._reduce()))
-            prune(entry_path[0])
+def place_of(function: Any, signature: object, options: dict[str, Any]) -> tuple[Path, bytes] | None:
+    """The file of a kernel, and the digest of all that it is compiled from; None where ``reach`` has none."""
+    try:
+        key = hashlib.sha256(reach.digest_of(function, options))
+    except reach.Unknown:
+        return None
+    key.update(reach.digest_of_signature(signature))
+    key.update(processor().encode())
+    label = re.sub(r"\W", "_", function.__qualname__)[:100]
+    return cache_folder() / f"{label}-{key.hexdigest()[:24]}.kernel", key.digest()
 
 
-_objects: dict[str, tuple[Any, Any]] = {}
+def kernel_in(kept_at: tuple[Path, bytes], function: Any) -> Kernel | None:
+    """The compiled function, or None where it has no intact file owned by the user."""
+    content = opened(*kept_at)
+    made = None if content is None else kernel_of(pickle.loads(content), function, True)
+    if made is not None:
+        _keep(kept_at[0])
+    return made
 
 
-def loaded_object(name: str, codegen: Any) -> tuple[Any, Any] | None:
-    """The library with a function that kernels call by this name, and what was saved with it; None where it is neither
-    in this process nor has a file."""
+def kernel_of(parts: tuple[Any, ...], function: Any, loaded: bool = False) -> Kernel | None:
+    """A kernel from what ``direct.compiled`` returns; None where something that it calls is nowhere."""
+    code, needs, name, roles = parts
+    objects = [name for name in needs if name.startswith(OBJECT)]
+    there = all(loaded_object(name) is not None for name in objects)
+    if not (there and load(code, [name for name in needs if name not in objects])):
+        return None
+    return Kernel(function, name, roles, loaded)
+
+
+def save(kept_at: tuple[Path, bytes], parts: tuple[Any, ...]) -> None:
+    """Save a compiled function; a file that cannot be written is skipped."""
+    with contextlib.suppress(OSError):
+        write_sealed(*kept_at, pickle.dumps(parts))
+        prune(kept_at[0])
+
+
+_objects: dict[str, tuple[Any, ...]] = {}
+
+
+def loaded_object(name: str) -> tuple[Any, ...] | None:
+    """What is known of a function that kernels call by this name; None where it is neither in this process nor has a
+    file."""
     if name not in _objects:
         path = cache_folder() / f"{name}.kernel"
         content = opened(path, name.encode())
-        if content is None:
+        parts = None if content is None else pickle.loads(content)
+        if parts is None or not load(*parts[:2]):
             return None
         _keep(path)
-        library, known = pickle.loads(content)
-        _objects[name] = codegen.unserialize_library(library), known
+        _objects[name] = parts[2:]
     return _objects[name]
 
 
-def object_made(name: str, codegen: Any, make: Callable[[], tuple[Any, Any]]) -> Any:
-    """What is known of the function of this name, which ``make() -> (library, what is known)`` compiles where it is
-    neither in this process nor has a file."""
+def object_made(name: str, make: Callable[[], tuple[Any, ...]]) -> Any:
+    """What is known of the function of this name, which ``make() -> (code, what it needs, what is known)`` compiles
+    where it is neither in this process nor has a file."""
     with alone(cache_folder() / f"{name}.kernel"):
-        if loaded_object(name, codegen) is None:
-            library, known = _objects[name] = make()
+        if loaded_object(name) is None:
+            parts = make()
+            load(*parts[:2])
+            _objects[name] = parts[2:]
             with contextlib.suppress(OSError):
-                content = numba.core.serialize.dumps((library.serialize_using_object_code(), known))
-                write_sealed(cache_folder() / f"{name}.kernel", name.encode(), content)
-    return _objects[name][1]
+                write_sealed(cache_folder() / f"{name}.kernel", name.encode(), pickle.dumps(parts))
+    return _objects[name][0]
 
 
 def _keep(path: Path) -> None:
@@ -238,13 +219,6 @@ def _keep(path: Path) -> None:
     with contextlib.suppress(OSError):
         if time.time() - path.stat().st_mtime > HOUR:
             os.utime(path)
-
-
-@functools.cache
-def name_memory_functions() -> None:
-    """Tell LLVM where numba's functions of memory are, as ``rtsys.initialize``, the rest of which takes 20 ms."""
-    for name, address in numba.core.runtime._nrt_python.c_helpers.items():
-        llvmlite.binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
 def prune(new: Path) -> None:
@@ -284,6 +258,12 @@ def alone(path: Path) -> Iterator[None]:
             os.close(handle)
 
 
+def report_compiling(function: Any) -> None:
+    """Call the ``listeners``."""
+    for one in listeners:
+        one(function)
+
+
 def _wait(path: Path, taken: list[int]) -> None:
     """Wait until the file exists or the lock is acquired, whose handle is appended to ``taken``."""
     begin = time.monotonic()
@@ -307,8 +287,8 @@ def _wait(path: Path, taken: list[int]) -> None:
                 os.close(handle)
         if taken or time.monotonic() - begin > PATIENCE:
             return
-        with numba.core.event.trigger_event(WAITING):
-            time.sleep(0.05)
+        report_compiling(None)
+        time.sleep(0.05)
 
 
 def _seal(key: bytes, content: bytes | memoryview) -> bytes:

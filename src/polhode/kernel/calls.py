@@ -342,14 +342,15 @@ class Calls(Arithmetic):
             raise Unsupported(f"a call of {getattr(it, '__name__', it)}")
         if it in (math.ldexp,) and len(x) == 2:
             kind = ir.FunctionType(F, [F, I32])
-            function = cgutils.insert_pure_function(builder.module, kind, "numba_ldexp")
+            function = cgutils.insert_pure_function(builder.module, kind, "ldexp")
             power = builder.trunc(self.cast(x[1], INT), I32)
             return Scalar(FLOAT, builder.call(function, [self.cast(x[0], FLOAT), power]))
         if it is math.frexp and len(x) == 1:
             with builder.goto_block(self.entry):
                 slot = builder.alloca(I32)
+            builder.store(Constant(I32, 0), slot)  # of a number without an exponent
             kind = ir.FunctionType(F, [F, I32.as_pointer()])
-            function = cgutils.get_or_insert_function(builder.module, kind, "numba_frexp")
+            function = cgutils.get_or_insert_function(builder.module, kind, "frexp")
             part = builder.call(function, [self.cast(x[0], FLOAT), slot])
             return Tup([Scalar(FLOAT, part), Scalar(INT, builder.sext(builder.load(slot), I))])
         numbers = [self.cast(a, FLOAT) for a in x]
@@ -501,10 +502,13 @@ class Calls(Arithmetic):
         form = self.context.insert_const_string(builder.module, "d" * len(numbers.parts) + "LL")
         call = ir.FunctionType(api.pyobj, [api.pyobj, api.cstring], var_arg=True)
         call = cgutils.get_or_insert_function(builder.module, call, "PyObject_CallFunction")
-        state, one = api.gil_ensure(), builder.inttoptr(self.cast(address, INT), api.pyobj)
+        lock = [ir.FunctionType(I32, []), ir.FunctionType(ir.VoidType(), [I32])]
+        names = ("PyGILState_Ensure", "PyGILState_Release")
+        take, release = map(functools.partial(cgutils.get_or_insert_function, builder.module), lock, names)
+        state, one = builder.call(take, []), builder.inttoptr(self.cast(address, INT), api.pyobj)
         result = builder.call(call, [one, form, *given, builder.ptrtoint(found, I)])
         api.decref(result)
-        api.gil_release(state)
+        builder.call(release, [state])
         failed = cgutils.is_null(builder, result)
         builder.position_at_end(self.stop_where(failed, Constant(CODE, RETCODE_EXC)))
         return View(FLOAT, found, [Constant(I, count.it)])

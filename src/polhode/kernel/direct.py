@@ -1,7 +1,7 @@
 """Compiles kernels by ``translate``, five to nine times as fast as numba; LLVM and calling conventions are numba's.
 
-What ``translate`` does not know is compiled by numba as before: ``Compiler.compile`` chooses. Both write the same
-operations in the same order, so results differ at most where LLVM fuses another multiplication into an addition.
+What ``translate`` does not know is compiled by numba (``jit``). Both write the same operations in the same order, so
+results differ at most where LLVM fuses another multiplication into an addition.
 """
 
 from __future__ import annotations
@@ -10,69 +10,31 @@ import copy
 import functools
 import gc
 import hashlib
-import itertools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import llvmlite.binding as llvm
+import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import base, config, typing
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompileResult, compile_result
+from numba.core import cgutils, config
+from numba.core.callconv import RETCODE_EXC
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.environment import Environment
-from numba.core.funcdesc import PythonFunctionDescriptor
-from numba.core.registry import CPUDispatcher
-from numba.core.runtime import rtsys
+from numba.core.registry import cpu_target
 from numba.experimental import function_type as function_type  # what numba knows of functions as arguments
 
-from polhode.kernel.cache import OBJECT, object_made
+from polhode.kernel.cache import object_made
 from polhode.kernel.calls import NO_ERROR, Options, Written
-from polhode.kernel.later import PLACES, teach
-from polhode.kernel.reach import contents, digest_of
-from polhode.kernel.source import Refused, Unsupported
-from polhode.kernel.text import I32, Block, Builder, Constant
+from polhode.kernel.later import PLACES, Helper, teach
+from polhode.kernel.machine import ARRAY, CALLED, OBJECT, processor
+from polhode.kernel.reach import compiler, digest_of
+from polhode.kernel.source import Unsupported
+from polhode.kernel.text import BIT, I32, Block, Builder, Constant, F, I
 from polhode.kernel.translate import Unit
-from polhode.kernel.values import FLOAT, INT, Known, Scalar, Tup, Value, leaves_of, shape_of
-
-_numbers = itertools.count()
-COMPILER = (
-    "calls", "direct", "lane_memory", "lane_mode", "numba_lanes", "source", "tangent_mode", "text", "translate",
-    "values",
-)  # fmt: skip
-"""The files that write kernels; those of lanes and derivatives are loaded with the first of these."""
-
-
-@functools.cache
-def digest() -> str:
-    """Digest of this compiler, part of the key of the kernels on disk."""
-    total = hashlib.sha256()
-    for name in COMPILER:
-        spec: Any = find_spec(f"polhode.kernel.{name}")
-        _absorb(total, spec.loader.get_code(spec.name))
-    return total.hexdigest()
-
-
-def _absorb(total: hashlib._Hash, code: CodeType) -> None:
-    """Add code to a digest, without line numbers, and without texts that have spaces: docstrings, messages."""
-    constants = [
-        sorted(map(repr, c)) if isinstance(c, frozenset) else c
-        for c in code.co_consts
-        if not isinstance(c, CodeType) and not (isinstance(c, str) and " " in c)
-    ]
-    if "__firstlineno__" in code.co_names:  # the body of a class from Python 3.13 on
-        own = tuple(c.co_name if isinstance(c, CodeType) else c for c in code.co_consts)
-        total.update(contents(code.replace(co_consts=own))[0])
-    else:
-        total.update(code.co_code + repr((code.co_names, code.co_varnames, constants)).encode())
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            _absorb(total, inner)
+from polhode.kernel.values import BOOL, FLOAT, INT, Known, Scalar, Tup, Value, View, leaves_of, shape_of
 
 
 def passes() -> llvm.PipelineTuningOptions:
@@ -108,60 +70,6 @@ def few_passes() -> llvm.ModulePassManager | None:
     return manager
 
 
-class Library(JITCodeLibrary):  # type: ignore[misc]
-    """Code that is optimised once as a whole, not function by function before and twice, as numba's is for the sake of
-    reference counts, of which there are none."""
-
-    def _optimize_functions(self, ll_module: llvm.ModuleRef) -> None:
-        ll_module.data_layout = self._codegen._data_layout
-
-    thorough = False
-    """Whether all of LLVM's optimisations are made, not only ``PASSES``."""
-
-    def _optimize_final_module(self) -> None:
-        builder = llvm.create_pass_builder(self._codegen._tm, passes())
-        few = None if self.thorough else few_passes()
-        (few or builder.getModulePassManager()).run(self._final_module, builder)
-
-
-class Compiler:
-    """Stands before numba's compiler of one dispatcher; for so many lanes (see ``lane_mode``), or derivatives along so
-    many directions (see ``tangent_mode``), in its place."""
-
-    leaves = True
-    """Whether what ``translate`` does not know is left to numba: functions of users."""
-
-    def __init__(self, dispatcher: CPUDispatcher, kept: bool = False, **how: int) -> None:
-        teach()
-        self.dispatcher, self.numba, self.how, self.kept, self.reason = dispatcher, dispatcher._compiler, how, kept, ""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.numba, name)
-
-    def compile(self, args: Sequence[types.Type], return_type: types.Type | None) -> CompileResult:
-        """The compiled function; ``reason`` says why it was left to numba, if it was."""
-        if self.kept:
-            raise Unsupported("their kernel, which is not compiled yet")
-        try:
-            try:
-                return compiled(self.dispatcher, args, return_type, **self.how)
-            except NotImplementedError:  # an intrinsic that needs more of numba
-                self.dispatcher.targetctx.refresh()
-                return compiled(self.dispatcher, args, return_type, **self.how)
-        except Unsupported as problem:
-            self.reason = str(problem)
-            if isinstance(problem, Refused) or not self.leaves or {"lanes", "directions"} & self.how.keys():
-                raise
-        return self.numba.compile(args, return_type)
-
-
-def _ready(whole: base.BaseContext) -> base.BaseContext:
-    """A copy of numba's context that writes its wrappers without loading all that numba's compiler needs."""
-    context = copy.copy(whole)
-    context.refresh = lambda: None
-    return context
-
-
 @contextmanager
 def _no_collections() -> Iterator[None]:
     """A block in which Python does not look for unused objects: it would look at all there are, and find none."""
@@ -174,75 +82,91 @@ def _no_collections() -> Iterator[None]:
             gc.enable()
 
 
+def compiled(function: FunctionType, signature: Any, options: dict[str, Any], **how: Any) -> tuple[Any, ...]:
+    """A function compiled for these types, over so many ``lanes`` or with derivatives along so many ``directions`` if
+    there are any: its machine code, the names that this needs, its own, and which of its arguments are functions."""
+    codegen = cpu_target.target_context.codegen()
+    name, roles, module = optimised(function, signature, options, **how)
+    return (*emitted(codegen, module), name, roles)
+
+
+def emitted(codegen: Any, module: llvm.ModuleRef) -> tuple[bytes, list[str]]:
+    """The machine code of a module, and the names that it needs."""
+    named = (one for kind in (module.functions, module.global_variables) for one in kind if one.is_declaration)
+    return codegen._tm.emit_object(module), [one.name for one in named if not one.name.startswith("llvm.")]
+
+
 @global_compiler_lock
 @_no_collections()
-def compiled(
-    dispatcher: CPUDispatcher, arguments: Any, result: Any, lanes: int = 0, directions: int = 0, thorough: bool = False
-) -> CompileResult:
-    """Compile the function of a dispatcher for these types, over lanes or with derivatives if there are any."""
-    function, options = dispatcher.py_func, dict(dispatcher.targetoptions)
-    context = _ready(dispatcher.targetctx)
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
-    label = f"{function.__qualname__}.{os.urandom(8).hex()}"
+def optimised(function: FunctionType, signature: Any, options: dict[str, Any], **how: Any) -> tuple[Any, ...]:
+    """The name of a compiled function, which of its arguments are functions, and its module."""
+    teach()
+    try:
+        return _optimised(function, signature, options, **how)
+    except NotImplementedError:  # an intrinsic that needs more of numba
+        cpu_target.target_context.refresh()
+        return _optimised(function, signature, options, **how)
+
+
+def _optimised(
+    function: FunctionType, signature: Any, options: Any, lanes: int = 0, directions: int = 0, thorough: bool = False
+) -> tuple[Any, ...]:
+    context: Any = copy.copy(cpu_target.target_context)
+    context.refresh = lambda: None  # all that numba's compiler needs is not needed here
+    codegen, typing = context.codegen(), cpu_target.typing_context
+    arguments, result = signature.args, signature.return_type
     if result is None:
         raise Unsupported("a result of unknown type")
-    descriptor = PythonFunctionDescriptor(
-        native=True, modname=function.__module__, qualname=function.__qualname__, unique_name=label, doc="", typemap={},
-        restype=result, calltypes={}, args=names, kws=(), argtypes=tuple(arguments), mangler=context.mangler,
-        abi_tags=(hashlib.sha256(label.encode()).hexdigest()[:16],), uid=next(_numbers),
-    )  # fmt: skip
-    library = Library(context.codegen(), function.__qualname__)
-    library.enable_object_caching()
-    library.thorough = thorough
-    module = library.create_ir_module(function.__qualname__)
+    module = codegen._create_empty_module(function.__qualname__)
     if lanes:
         from polhode.kernel.lane_mode import LaneUnit
 
-        unit: Unit = LaneUnit(context, dispatcher.typingctx, module, lanes)
+        unit: Unit = LaneUnit(context, typing, module, lanes)
     elif directions:
         from polhode.kernel.tangent_mode import TangentUnit
 
-        unit = TangentUnit(context, dispatcher.typingctx, module, directions, object_of)
+        unit = TangentUnit(context, typing, module, directions, object_of)
     else:
-        unit = Unit(context, dispatcher.typingctx, module)
-    with context.push_code_library(library):
-        entry = write_entry(unit, function, Options(options), descriptor)
-    if unit.closed:
-        write_places(module, entry)
-    if not library.thorough and not lanes:
+        unit = Unit(context, typing, module)
+    name = f"polhode_{function.__name__}_{os.urandom(8).hex()}"
+    roles = [k for k, kind in enumerate(arguments) if isinstance(kind, types.FunctionType)]
+    with context.push_code_library(codegen.create_library(name)):
+        entry = write_entry(unit, function, Options(options), arguments, result, name)
+        if unit.closed:
+            write_places(module, entry)
+        if not any(isinstance(kind, types.CPointer) for kind in arguments):  # Python cannot give a pointer
+            write_python(unit.writer(function, Options(options)), entry, arguments, result)
+    if not (thorough or lanes):
         unit.copy_into_callers()
-    context.declare_env_global(module, context.get_env_name(descriptor))
-    library.add_ir_module(entry.module)
-    environment = Environment.from_fndesc(descriptor)
-    if not any(isinstance(kind, types.CPointer) for kind in arguments):  # Python cannot give a pointer
-        rtsys.initialize(dispatcher.targetctx)
-        library.add_linking_library(rtsys.library)
-        context.create_cpython_wrapper(library, descriptor, environment, None, bool(options.get("nogil")))
-    if not any(isinstance(kind, types.Array | types.FunctionType) for kind in arguments):  # roles take none
-        context.create_cfunc_wrapper(library, descriptor, environment, None)
-    cfunc = context.get_executable(library, descriptor, environment)
-    dispatcher.targetctx.insert_user_function(cfunc, descriptor, [library])
-    return compile_result(
-        typing_context=dispatcher.typingctx, target_context=dispatcher.targetctx, entry_point=cfunc, typing_error=None,
-        type_annotation="", library=library, call_helper=None, signature=typing.signature(result, *arguments),
-        objectmode=False, lifted=(), fndesc=descriptor, environment=environment, metadata={}, reload_init=[],
-    )  # fmt: skip
+    return name, roles, optimised_module(codegen, module, thorough)
 
 
-def object_of(unit: Any, it: CPUDispatcher, given: list[Value], directions: int) -> Written:
+def optimised_module(codegen: Any, module: ir.Module, thorough: bool = False) -> llvm.ModuleRef:
+    """A module that is optimised once as a whole, not function by function before and twice, as numba's is for the sake
+    of reference counts, of which there are none; ``thorough``: by all of LLVM's optimisations, not only ``PASSES``."""
+    codegen._check_llvm_bugs()
+    written = llvm.parse_assembly(cgutils.normalize_ir_text(str(module)))
+    written.verify()
+    found = llvm.parse_assembly(str(codegen._create_empty_module(module.name)))
+    found.link_in(written)  # which puts functions before those that call them
+    builder = llvm.create_pass_builder(codegen._tm, passes())
+    few = None if thorough else few_passes()
+    (few or builder.getModulePassManager()).run(found, builder)
+    return found
+
+
+def object_of(unit: Any, it: Helper, given: list[Value], directions: int) -> Written:
     """The function of a helper, with derivatives along so many directions, for arguments of these shapes that is an
     object of its own: compiled once, whatever the kernels that call it."""
     codegen, shapes = unit.context.codegen(), tuple(shape_of(a) for a in given)
     if (it, shapes) in unit.functions:
         return unit.functions[it, shapes]
     key = hashlib.sha256(b"".join(digest_of(one, {}) for one in (it, *unit.rules.values())))
-    key.update(repr((digest(), directions, outline(Tup(given)), codegen.magic_tuple())).encode())
+    key.update(repr((compiler(), directions, outline(Tup(given)), processor())).encode())
     name = OBJECT + key.hexdigest()[:32]
 
-    def make() -> tuple[Library, Any]:
-        library = Library(codegen, name)
-        library.enable_object_caching()
-        module = library.create_ir_module(name)
+    def make() -> tuple[Any, ...]:
+        module = codegen._create_empty_module(name)
         own = Unit(unit.context, unit.typing, module)
         if directions:
             own = type(unit)(unit.context, unit.typing, module, directions)
@@ -253,11 +177,9 @@ def object_of(unit: Any, it: CPUDispatcher, given: list[Value], directions: int)
         found = builder.call(written.function, entry.args)
         builder.ret_void() if isinstance(found.type, ir.VoidType) else builder.ret(found)
         own.copy_into_callers()
-        library.add_ir_module(module)
-        library.finalize()
-        return library, outline(written.result)
+        return (*emitted(codegen, optimised_module(codegen, module)), outline(written.result))
 
-    result = with_outline(object_made(name, codegen, make), unit.kind)
+    result = with_outline(object_made(name, make), unit.kind)
     kinds = [unit.struct if leaf is unit.kind else unit.context.get_value_type(leaf) for leaf in leaves_of(result)]
     taken = [leaf.type for a in given for leaf in leaves_of(a)]
     whole = ir.LiteralStructType(kinds) if len(kinds) > 1 else next(iter(kinds), ir.VoidType())
@@ -302,31 +224,25 @@ def with_outline(outline: int | tuple[Any, ...], active: types.Type) -> Value:
     return Scalar(kind, kind)
 
 
-def write_entry(unit: Unit, function: FunctionType, options: Options, descriptor: Any) -> ir.Function:
-    """Write the function that numba's wrappers call, by numba's calling convention."""
+def write_entry(
+    unit: Unit, function: FunctionType, options: Options, arguments: Any, result: types.Type, name: str
+) -> ir.Function:
+    """Write the function that other kernels call, by numba's calling convention."""
     context, convention = unit.context, unit.context.call_conv
-    arguments, result = descriptor.argtypes, descriptor.restype
     kind = convention.get_function_type(result, arguments)
-    entry = ir.Function(unit.module, kind, descriptor.llvm_func_name)
-    convention.decorate_function(entry, descriptor.args, arguments, noalias=False)
+    entry = ir.Function(unit.module, kind, name)
+    convention.decorate_function(entry, [f"a{k}" for k in range(len(arguments))], arguments, noalias=False)
     writer = unit.writer(function, options)
-    builder = writer.builder
-    builder.contract = ""
-    writer.entry = Block(entry)
-    builder.position_at_end(Block(entry))
-    begin = builder.block
-    packer = convention._get_arg_packer(arguments)
-    packed = packer.from_arguments(builder, convention.get_arguments(entry))
+    builder, begin = begun(writer, entry)
+    packed = convention._get_arg_packer(arguments).from_arguments(builder, convention.get_arguments(entry))
     values = [writer.from_numba(v, kind) for v, kind in zip(packed, arguments, strict=True)]
     written = unit.written(function, options, values)
     leaves = [leaf for value in values for leaf in leaves_of(value)]
     if written.fails:
         leaves.insert(0, convention._get_excinfo_argument(entry))
-    found = builder.call(written.function, leaves)
-    value, code = writer.taken_apart(found, written)
+    value, code = writer.taken_apart(builder.call(written.function, leaves), written)
     if code is not None:
-        tests = [builder.icmp_signed("!=", code, Constant(code.type, n)) for n in NO_ERROR]
-        with builder.if_then(builder.and_(*tests), likely=False):
+        with builder.if_then(is_failure(builder, code), likely=False):
             builder.ret(code)
     if result == types.none:
         made = context.get_dummy_value()
@@ -336,3 +252,142 @@ def write_entry(unit: Unit, function: FunctionType, options: Options, descriptor
     with builder.goto_block(writer.entry):
         builder.branch(begin)
     return entry
+
+
+def begun(writer: Any, entry: ir.Function) -> tuple[Builder, ir.Block]:
+    """The builder of a writer for code around a function, in a block behind that of its variables, and this block."""
+    builder: Builder = writer.builder
+    builder.contract, writer.entry = "", Block(entry)
+    builder.position_at_end(Block(entry))
+    return builder, builder.block
+
+
+def is_failure(builder: Builder, code: ir.Value) -> ir.Value:
+    """Whether a code is that of a failure."""
+    return builder.and_(*[builder.icmp_signed("!=", code, Constant(code.type, n)) for n in NO_ERROR])
+
+
+# ------------------------------------------------------------------ for Python
+BYTE = ir.IntType(8)
+POINTER = BYTE.as_pointer()
+HEAD = object.__basicsize__
+"""Bytes of an object before what is its own; its type stands at the end of these."""
+BEGIN, NUMBER_OF, LENGTHS, KIND_OF, FLAGS = (HEAD + k for k in (0, 8, 16, 40, 48))
+"""Where numpy's arrays say where their numbers are, how many dimensions they have, of what lengths, which kind of
+numbers they hold (at BEGIN + 10 of these is the order of bytes, at BEGIN + 12 the number of the kind), and flags."""
+GOOD = 0x501
+"""C-contiguous, aligned, writable: of numpy's flags."""
+NUMBERS = {FLOAT: np.dtype(np.float64).num, INT: np.dtype(np.int64).num}
+UNBOXED = {FLOAT: ("PyFloat_AsDouble", F), INT: ("PyLong_AsLongLong", I), BOOL: ("PyObject_IsTrue", I32)}
+
+
+def outside(module: ir.Module, name: str, result: ir.Type, *arguments: ir.Type, more: bool = False) -> ir.Function:
+    """A function of Python's, by its name."""
+    found = module.globals.get(name)
+    return found or ir.Function(module, ir.FunctionType(result, arguments, var_arg=more), name)
+
+
+def read_at(builder: Builder, whole: ir.Value, at: int, kind: ir.Type) -> ir.Value:
+    """What stands so many bytes behind an address."""
+    return builder.load(builder.bitcast(builder.gep(whole, [Constant(I, at)]), kind.as_pointer()))
+
+
+def array_test(module: ir.Module) -> ir.Function:
+    """The function that says whether an object is an array with so many dimensions, of such numbers, without gaps."""
+    test = ir.Function(module, ir.FunctionType(BIT, [POINTER, I32, I32]), "polhode_is_array")
+    test.linkage = "internal"
+    test.attributes.add("noinline")
+    ours = ir.GlobalVariable(module, BYTE, ARRAY)
+    whole, dimensions, number = test.args
+    builder = Builder(Block(test))
+    other, array = Block(test), Block(test)
+    builder.cbranch(builder.icmp_signed("==", read_at(builder, whole, HEAD - 8, POINTER), ours), array, other)
+    builder.position_at_end(other)
+    builder.ret(Constant(BIT, 0))
+    builder.position_at_end(array)
+    held = read_at(builder, whole, KIND_OF, POINTER)
+    flags = builder.and_(read_at(builder, whole, FLAGS, I32), Constant(I32, GOOD))
+    tests = (
+        (flags, Constant(I32, GOOD)), (read_at(builder, whole, NUMBER_OF, I32), dimensions),
+        (read_at(builder, held, BEGIN + 12, I32), number),
+        (read_at(builder, held, BEGIN + 10, BYTE), Constant(BYTE, ord("="))),
+    )  # fmt: skip
+    builder.ret(functools.reduce(builder.and_, [builder.icmp_signed("==", a, b) for a, b in tests]))
+    return test
+
+
+def write_python(writer: Any, kernel: ir.Function, arguments: Any, result: types.Type) -> None:
+    """Write the function that Python calls: numbers and arrays from objects, without the lock of the interpreter while
+    it runs. What is wrong is told to ``machine.failed``, which is the object that it is a method of."""
+    module, context, convention = kernel.module, writer.context, writer.context.call_conv
+    entry = ir.Function(module, ir.FunctionType(POINTER, [POINTER, POINTER.as_pointer(), I]), kernel.name + CALLED)
+    builder, begin = begun(writer, entry)
+    told, given, count = entry.args
+
+    def stop(test: ir.Value, result: Callable[[], ir.Value]) -> None:
+        end, go_on = Block(entry), Block(entry)
+        builder.cbranch(test, end, go_on)
+        builder.position_at_end(end)
+        builder.ret(result())
+        builder.position_at_end(go_on)
+
+    def refused(code: ir.Value, failure: ir.Value) -> ir.Value:
+        ask = outside(module, "PyObject_CallFunction", POINTER, POINTER, POINTER, more=True)
+        return builder.call(ask, [told, context.insert_const_string(module, "iL"), code, failure])
+
+    def wrong() -> ir.Value:
+        return refused(Constant(I32, 0), Constant(I, 0))
+
+    stop(builder.icmp_signed("!=", count, Constant(I, len(arguments))), wrong)
+    objects = [builder.load(builder.gep(given, [Constant(I, k)])) for k in range(len(arguments))]
+    arrays = [(one, kind) for one, kind in zip(objects, arguments, strict=True) if isinstance(kind, types.Array)]
+    if arrays:
+        test = array_test(module)
+        found = [
+            builder.call(test, [one, Constant(I32, kind.ndim), Constant(I32, NUMBERS[kind.dtype])])
+            for one, kind in arrays
+        ]
+        stop(builder.icmp_signed("==", functools.reduce(builder.and_, found), Constant(BIT, 0)), wrong)
+    values: list[Value] = []
+    for one, kind in zip(objects, arguments, strict=True):
+        if isinstance(kind, types.Array):
+            lengths = read_at(builder, one, LENGTHS, I.as_pointer())
+            sizes = [builder.load(builder.gep(lengths, [Constant(I, k)])) for k in range(kind.ndim)]
+            data = read_at(builder, one, BEGIN, context.get_value_type(kind).elements[4])
+            values.append(View(kind.dtype, data, sizes))
+            continue
+        role = isinstance(kind, types.FunctionType)
+        if not role and kind not in UNBOXED:
+            raise Unsupported(f"an argument that is a {kind}")
+        of_python, form = UNBOXED[INT if role else kind]
+        number = builder.call(outside(module, of_python, form, POINTER), [one])
+        if role:
+            struct = cgutils.create_struct_proxy(kind)(context, builder)
+            struct.jit_addr = builder.inttoptr(number, POINTER)
+            number = struct._getvalue()
+        elif kind is BOOL:
+            number = builder.icmp_signed("!=", number, Constant(I32, 0))
+        values.append(writer.from_numba(number, kind))
+    null = Constant(POINTER, None)
+    if len(arrays) < len(arguments):
+        raised = builder.call(outside(module, "PyErr_Occurred", POINTER), [])
+        stop(builder.icmp_signed("!=", raised, null), lambda: null)
+    slots = [builder.alloca(kind.pointee) for kind in kernel.ftype.args[:2]]
+    given = [writer.as_numba(value, kind) for value, kind in zip(values, arguments, strict=True)]
+    state = builder.call(outside(module, "PyEval_SaveThread", POINTER), [])
+    code = builder.call(kernel, [*slots, *convention._get_arg_packer(arguments).as_arguments(builder, given)])
+    builder.call(outside(module, "PyEval_RestoreThread", ir.VoidType(), POINTER), [state])
+    stop(builder.icmp_signed("==", code, Constant(code.type, RETCODE_EXC)), lambda: null)
+    stop(is_failure(builder, code), lambda: refused(code, builder.ptrtoint(builder.load(slots[1]), I)))
+    value: Any = None
+    if result != types.none:
+        value = writer.from_numba(context.get_returned_value(builder, result, builder.load(slots[0])), result)
+    kinds, form = getattr(result, "types", () if result == types.none else (result,)), ""
+    parts = value.parts if isinstance(value, Tup) else (value,)
+    numbers = [writer.cast(part, kind) for part, kind in zip(parts, kinds, strict=False)]
+    form = "".join("d" if number.type == F else "L" for number in numbers)
+    form = f"({form})" if isinstance(result, types.BaseTuple) else form
+    build = outside(module, "Py_BuildValue", POINTER, POINTER, more=True)
+    builder.ret(builder.call(build, [context.insert_const_string(module, form), *numbers]))
+    with builder.goto_block(writer.entry):
+        builder.branch(begin)

@@ -23,17 +23,16 @@ import threading
 import warnings
 import weakref
 from pathlib import Path
-from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType, SimpleNamespace
+from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from polhode.kernel.cache import ROOMS, WAITING, KernelCache
+from polhode.kernel import cache
 from polhode.kernel.holes import check_filled, hole as hole, holes_among, replaceable as replaceable
 from polhode.kernel.interrupts import held
 from polhode.kernel.later import (
     DISABLED,
-    OPTIONS,
     PLACES,
     apart as apart,
     by_hand,
@@ -43,7 +42,8 @@ from polhode.kernel.later import (
     inlined as inlined,
     intrinsic,
 )
-from polhode.kernel.reach import PLAIN, attributes_of, contents
+from polhode.kernel.machine import OPTIONS_OF_KERNELS, address_of
+from polhode.kernel.reach import PLAIN, attributes_of, compiler, contents
 from polhode.kernel.simd import IN_KERNELS
 from polhode.lazy import cgutils, ir, numba, types
 
@@ -133,7 +133,7 @@ lowest_bit = by_hand(
 """lowest_bit(n): index of the lowest set bit of a positive integer."""
 
 
-def addresses_of(function: object, signature: str, *arrays: np.ndarray) -> Any:
+def addresses_of(function: object, *arrays: np.ndarray) -> Any:
     """Addresses of a compiled function and of arrays, which are faster to pass to a kernel than the objects.
 
     Unpacking a function costs 30 us a call of a kernel, an array 0.1 us. Returns an integer array: 0 and the address of
@@ -146,7 +146,7 @@ def addresses_of(function: object, signature: str, *arrays: np.ndarray) -> Any:
             )
     if DISABLED:
         return (function, None, *arrays)
-    return np.array([*_addresses(function, signature), *map(_address_of, arrays)], dtype=np.int64)
+    return np.array([0, address_of(function), *map(_address_of, arrays)], dtype=np.int64)
 
 
 def _address_of(array: Any) -> int:
@@ -157,16 +157,6 @@ def _address_of(array: Any) -> int:
 
 
 FLOAT, INTEGER = np.dtype(np.float64), np.dtype(np.int64)
-
-
-def _addresses(function: Any, signature: str) -> tuple[int, int]:
-    """What numba calls a compiled function by, which it takes 20 us to look up; kept with the function."""
-    kept = getattr(function, "_addresses", None)
-    if kept is None or kept[0] is not signature:
-        kept = signature, (0, numba.experimental.function_type._get_jit_address(function, typed(signature)))
-        with contextlib.suppress(AttributeError):  # of another kind, without room for it
-            function._addresses = kept
-    return kept[1]
 
 
 def typed(signature: Any) -> Any:
@@ -244,7 +234,7 @@ def _label(value) -> str:
 
 def _is_ours(function) -> bool:
     package, _, rest = str(function.__module__).partition(".")
-    return package == "polhode" and rest.partition(".")[0] in ROOMS
+    return package == "polhode" and rest.partition(".")[0] in cache.ROOMS
 
 
 def fingerprint(value) -> str:
@@ -477,40 +467,59 @@ def loop(signature):
 
 @functools.lru_cache(KEPT_KERNELS)
 def _compiled_kernel(made: Made, signature, copy=0, kept=False, **how):
-    with _lock:
-        with held(always=True):
-            from polhode.kernel import direct
+    plain, kept_at = python_of(made.function), None
+    with _lock, held(always=True):
+        if Path(plain.__code__.co_filename).is_file():
+            options = {"compiler": compiler()} | how | ({"copy": copy} if copy else {})
+            kept_at = cache.place_of(plain, signature, OPTIONS_OF_KERNELS | options)
+    with contextlib.nullcontext() if kept_at is None else cache.alone(kept_at[0]), _lock, held(always=True):
+        found = kept_at and cache.kernel_in(kept_at, plain)
+        if kept and not found:
+            from polhode.kernel.source import Unsupported
 
-            plain, signature = python_of(made.function), typed(signature)
-            kernel = numba.njit(nogil=True, **OPTIONS)(plain)
-            kernel._compiler = direct.Compiler(kernel, kept, **how)
-            compile_lock = contextlib.nullcontext()
-            if Path(plain.__code__.co_filename).is_file():
-                options = {"compiler": direct.digest()} | how | ({"copy": copy} if copy else {})
-                kernel._cache = KernelCache(plain, kernel.targetoptions | options)
-                compile_lock = kernel._cache.alone(signature, kernel.targetctx)
-        with compile_lock, held(always=True), numba.core.typeinfer.register_dispatcher(kernel):
+            raise Unsupported("their kernel, which is not compiled yet")
+        return found or _made(plain, signature, OPTIONS_OF_KERNELS, kept_at, **how)
+
+
+LEAVES = True
+"""Whether what ``translate`` does not know is left to numba: functions of users."""
+
+
+def _made(function, signature, options, kept_at=None, **how):
+    """Compile a function, and save it; by numba, which is not saved, where it does not know something."""
+    from polhode.kernel import direct
+    from polhode.kernel.source import Refused, Unsupported
+
+    cache.report_compiling(function)
+    signature = typed(signature)
+    try:
+        parts = direct.compiled(function, signature, options, **how)
+    except Unsupported as problem:
+        if isinstance(problem, Refused) or not LEAVES or {"lanes", "directions"} & how.keys():
+            raise
+        kernel = numba.jit(**options)(function)
+        with numba.core.typeinfer.register_dispatcher(kernel):
             kernel.compile(signature)
-            kernel.disable_compile()
+        kernel.disable_compile()
         return kernel
+    if kept_at is not None:
+        cache.save(kept_at, parts)
+    return cache.kernel_of(parts, function)
 
 
 @contextlib.contextmanager
 def watched(on_compile):
-    """Call ``on_compile`` once, when numba starts to compile in the block or waits for a process that compiles."""
-
+    """Call ``on_compile`` once, when something is compiled in the block, or waits for a process that compiles."""
     once = functools.cache(on_compile)
 
-    class Listener(numba.core.event.Listener):
-        def on_start(self, _):
-            once()
+    def listener(_):
+        once()
 
-        def on_end(self, _):
-            pass
-
-    listener, install = Listener(), numba.core.event.install_listener
-    with install("numba:compile", listener), install(WAITING, listener):
+    cache.listeners.append(listener)
+    try:
         yield
+    finally:
+        cache.listeners.remove(listener)
 
 
 _places: dict[int, list[int]] = {}
@@ -520,21 +529,16 @@ _places: dict[int, list[int]] = {}
 def closed(function, signature, behind):
     """A role with these behind it (``data_behind``), of roles two addresses, of Python objects one; it is called by its
     address, and bound into nothing. ``function`` is compiled, and cached, once for all of them."""
-    kinds = typed(signature).args
     for copy in itertools.count():
-        result = (kernel := _compiled_kernel(Made(function), signature, copy=copy)).overloads[kinds]
-        name = result.fndesc.llvm_func_name
-        places = result.library.codegen._engine.get_global_value_address(f"{name}.data")
-        free = _places.setdefault(places, list(range(PLACES)))
+        kernel = _compiled_kernel(Made(function), signature, copy=copy)
+        free = _places.setdefault(places := kernel.data(), list(range(PLACES)))
         with contextlib.suppress(IndexError):  # none is free, or another thread has taken the last one
             k = free.pop()
             break
-    words = [_addresses(one, signature) if hasattr(one, "overloads") else (id(one),) for one in behind]
+    words = [(0, address_of(one)) if hasattr(one, "py_func") else (id(one),) for one in behind]
     data = np.array(sum(words, ()), dtype=np.int64)
     ctypes.c_int64.from_address(places + 8 * k).value = data.ctypes.data
-    entry = SimpleNamespace(llvm_func_name=f"{name}.{k}", llvm_cfunc_wrapper_name=result.fndesc.llvm_cfunc_wrapper_name)
-    made = numba.njit(lambda *behind: behind.alone)  # which nothing compiles
-    made.overloads[kinds] = result._replace(fndesc=entry, entry_point=None)
+    made = kernel.at(k)
     made.behind = kernel, behind, data
     weakref.finalize(made, free.append, k)
     return made
@@ -549,14 +553,9 @@ def compile_uncached(function, signature):
         return python_of(function), ""
     try:
         with held(always=True), warnings.catch_warnings():
-            from polhode.kernel import direct
-
             warnings.simplefilter("ignore", numba.core.errors.NumbaWarning)  # about the style of the user's code
-            compiled = numba.njit(nogil=True, error_model="numpy")(python_of(function))
-            compiled._compiler = direct.Compiler(compiled)
-            compiled.compile(signature)
-            compiled.disable_compile()
-            return compiled, ""
+            options = {"nopython": True, "nogil": True, "error_model": "numpy"}
+            return _made(python_of(function), signature, options), ""
     except Exception as problem:  # numba's errors, and internal ones that it lets through
         return None, _reason(problem)
 

@@ -11,6 +11,8 @@ import dis
 import functools
 import hashlib
 import inspect
+import sys
+from importlib.util import find_spec
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -82,7 +84,7 @@ class _Walk:
 
     def feed(self, value: Any, names: frozenset[str] = frozenset()) -> None:
         """Digest a value; ``names``: the attributes that may be read of it."""
-        if hasattr(value, "targetoptions"):  # a helper
+        if not isinstance(value, ModuleType) and hasattr(value, "targetoptions"):  # a helper
             self.absorb("options", _options(value.targetoptions))
             value = value.py_func
         self.absorb(type(value).__module__, type(value).__qualname__)
@@ -105,7 +107,7 @@ class _Walk:
             self.total.update(np.ascontiguousarray(value).tobytes())
         elif isinstance(value, type):
             self.type(value)
-        elif isinstance(value, types.Type):
+        elif "numba" in sys.modules and isinstance(value, types.Type):
             self.kind(value)
         elif isinstance(value, np.ufunc) or (isinstance(value, BuiltinFunctionType | OF_ARRAYS) and _is_library(value)):
             self.absorb(getattr(value, "__module__", None), value.__name__)
@@ -243,6 +245,40 @@ def _constant(value: object, names: set[str]) -> object:
     if isinstance(value, frozenset):
         return sorted(map(repr, value))
     return value
+
+
+COMPILER = (
+    "calls", "direct", "lane_memory", "lane_mode", "machine", "numba_lanes", "source", "tangent_mode", "text",
+    "translate", "values",
+)  # fmt: skip
+"""The files that write kernels; those of lanes and derivatives are loaded with the first of these."""
+
+
+@functools.cache
+def compiler() -> str:
+    """Digest of the compiler, part of the key of the kernels on disk."""
+    total = hashlib.sha256()
+    for name in COMPILER:
+        spec: Any = find_spec(f"polhode.kernel.{name}")
+        _absorb(total, spec.loader.get_code(spec.name))
+    return total.hexdigest()
+
+
+def _absorb(total: Any, code: CodeType) -> None:
+    """Add code to a digest, without line numbers, and without texts that have spaces: docstrings, messages."""
+    constants = [
+        sorted(map(repr, c)) if isinstance(c, frozenset) else c
+        for c in code.co_consts
+        if not isinstance(c, CodeType) and not (isinstance(c, str) and " " in c)
+    ]
+    if "__firstlineno__" in code.co_names:  # the body of a class from Python 3.13 on
+        own = tuple(c.co_name if isinstance(c, CodeType) else c for c in code.co_consts)
+        total.update(contents(code.replace(co_consts=own))[0])
+    else:
+        total.update(code.co_code + repr((code.co_names, code.co_varnames, constants)).encode())
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            _absorb(total, inner)
 
 
 @functools.cache

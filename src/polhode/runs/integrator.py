@@ -16,7 +16,7 @@ from polhode.errors import InvalidInput
 from polhode.flows.sums import COMPENSATION
 from polhode.kernel import drive, jit, layout as L
 from polhode.kernel.pairs import NOW_AT, SLICES, TEAM
-from polhode.kernel.signatures import EVENT, LOADS, SERVE
+from polhode.kernel.signatures import LOADS, SERVE
 from polhode.kernel.simd import aligned
 from polhode.kernel.work_sharing import CONTROL, STOP
 from polhode.methods import CompiledMethod, MethodSpec, tableau, tableau_names
@@ -295,7 +295,7 @@ class Integrator:
 
     def _addresses(self, loads: Callable[..., Any]) -> Indices:
         return jit.addresses_of(
-            loads, LOADS, self.bodies, self.parameters, self.coefficients, self.int_coefficients, self.blocks,
+            loads, self.bodies, self.parameters, self.coefficients, self.int_coefficients, self.blocks,
             self.stage_state, self.load, self.work, self.step_info, self.frames,
         )  # fmt: skip
 
@@ -305,7 +305,7 @@ class Integrator:
         self.events, self.cuts = table, cuts  # which must outlive the addresses
         self.event_addresses = (None, None, table) if jit.disabled() else np.zeros(3, dtype=np.int64)
         if count:
-            self.event_addresses = jit.addresses_of(role, EVENT, table)
+            self.event_addresses = jit.addresses_of(role, table)
         self.sides, self.before = np.zeros(2 * count + (ground > 0.0)), np.zeros(2 * self.y.size if count else 0)
         self.sides[2 * count :] = ground
 
