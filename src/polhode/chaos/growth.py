@@ -36,7 +36,7 @@ from polhode.systems.record import System
 SLICE_SECONDS = 0.4
 CHECKED = 64
 """Steps of a member that are compared with those of its run."""
-FIRST_STEPS = 256
+FIRST_STEPS = 512
 """Steps of the first slice, by which the time of others is judged."""
 LONGEST = 2**20
 """Most steps of a slice."""
@@ -133,7 +133,7 @@ class Growth:
         self.volumes: Any = np.full((M, R), np.nan) if volumes else None  # spanned by vectors of length 1
         self.changing = changes_loads(request)  # of members whose loads change, each at its own times
         for k in {0, M // 2} if not self.changing else ():
-            _check_steps(engine, plan, self.kind, start, k, min(n, CHECKED))
+            _check_steps(engine, plan.request(k) if k else request, self.kind, start, k, min(n, CHECKED))
         chosen = np.asarray(vectors, dtype=float)[None]
         if isinstance(vectors, int):
             chosen = scales * [np.random.default_rng([seed, k]).normal(size=(K, len(names))) for k in range(M)]
@@ -242,9 +242,8 @@ class Growth:
         self.seconds = time.perf_counter() - begun
 
 
-def _check_steps(engine: TangentEngine, plan: Plan, kind: Kind, start: Array, k: int, count: int) -> None:
+def _check_steps(engine: TangentEngine, request: Request, kind: Kind, start: Array, k: int, count: int) -> None:
     """Compare the first steps of a member with those of its run."""
-    request = plan.request(k)
     assert isinstance(request.steps, FixedStep)
     steps = replace(request.steps, steps=count)
     try:
