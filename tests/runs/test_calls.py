@@ -296,3 +296,11 @@ def test_a_method_by_name_is_made_once(monkeypatch):
     monkeypatch.undo()
     assert methods.method("v2").method is kept.method
     assert methods.method("mkrk", tableau="gauss6") is not methods.method("mkrk", tableau="gauss6")
+
+
+def test_the_text_of_a_record_is_that_of_json():
+    made = request.requested(ph.free_body((1, 2, 3)), "v2", {"step": 0.1, "steps": 2, "t_eval": None, "breaks": ()})
+    y = made.state.copy()
+    y[:4] = np.nan, np.inf, -np.inf, 1e-300
+    for one in (made, made.from_another(y)):
+        assert one.to_text() == json.dumps(one.to_json())

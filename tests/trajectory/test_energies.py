@@ -3,7 +3,6 @@
 import dataclasses
 import warnings
 from math import cos, pi, sin
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -232,9 +231,8 @@ def test_the_balance_of_rows_is_that_of_whole_arrays():
         kinetic[0, -1] = np.nan if random.random() < 0.2 else kinetic[0, -1]
         before = abs(random.normal(size=(M, 1 + (potential is not None) + F))) * (random.random() < 0.5)
         states = np.concatenate([np.zeros((M, n, 13)), works], axis=-1)
-        system = SimpleNamespace(N=1, auxiliary=[SimpleNamespace(quantity="work")] * F)
         begins = bool(random.integers(2))
-        found = energy_balance(system, states, kinetic, potential, before, begins)
+        found = energy_balance([*range(13, 13 + F)], states, kinetic, potential, before, begins)
         told = (found.energy, found.change, found.error, found.largest, found.first, found.worst)
         for one, wanted in zip(told, balance_by_numpy(kinetic, potential, works, before, begins), strict=True):
             np.testing.assert_array_equal(one, wanted)
@@ -247,3 +245,13 @@ def test_runs_at_the_same_times_share_an_index_that_cannot_be_written():
         second.time.values[1] = 7.0
     first.time.attrs["units"] = "h"
     assert second.time.attrs["units"] == "time" and first.time.values[1] == 0.1
+
+
+def test_runs_of_one_system_share_what_is_said_of_variables_but_not_its_attributes():
+    top, how = top_of(0.0), {"step": 0.1, "steps": 4, "angular_velocity": (1.0, 1, 2)}
+    first = ph.integrate(top, **how)
+    for name in ("attitude", "energy_error", "axis", "time"):
+        first[name].attrs["mine"] = 1
+    again = ph.integrate(top, **how)
+    assert not any("mine" in again[name].attrs for name in again.variables) and again.attrs == first.attrs
+    assert again.identical(ph.integrate(top_of(0.0), **how))

@@ -93,7 +93,7 @@ def test_nothing_but_variables(tmp_path):
 def test_attributes_that_are_known_at_the_end_only(tmp_path):
     ds, folder = whole(), tmp_path / "a.zarr"
     writer = grown(folder, ds, 50)
-    writer.describe("energy", {"note": "of some"})
+    writer.nodes["energy"]["attributes"] = {"note": "of some"}
     writer.put(xr.Dataset({"kinds": ("kind", ["b"]), "event_time": ("event", [1.0, 2.0])}))
     writer.show({}, last=True)
     back = opened(folder)

@@ -33,7 +33,7 @@ KINDS = {
 
 def alone(system):
     """The constants of one system."""
-    return Constants.alone(*system.for_kernels)
+    return Constants(*system.for_kernels)
 
 
 def stacked(systems):

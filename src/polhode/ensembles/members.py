@@ -174,16 +174,12 @@ class Kind:
     alone: str = ""  # why each member must be run by itself, a clause; empty where all share one compiled loop
 
 
-def _alone(system: System) -> Constants:
-    return Constants.alone(system.mass, system.moments, system.frames, system.with_memory, system.axis)
-
-
 def kind_of(system: System, first: System, varied: Varied, names: tuple[str, ...]) -> Kind:
     """The constants of the systems of all members, of which the first is built already."""
     if not names:
-        return Kind(first, _alone(first))
+        return Kind(first, Constants(*first.for_kernels))
     if first.quantities is not None and not hasattr(first.quantities, "of_members"):
-        return Kind(first, _alone(first), "what it records follows from numbers that vary")
+        return Kind(first, Constants(*first.for_kernels), "what it records follows from numbers that vary")
     flat = np.hstack([varied.values[name].reshape(varied.count, -1) for name in names])
     before, low, high, formulas = _known.setdefault(system, {}).get(names, (first, flat[0], flat[0], {}))
     if low.shape == flat.shape[1:] and ((low <= flat) & (flat <= high)).all() and not _differences([before, first]):
@@ -208,7 +204,7 @@ def kind_of(system: System, first: System, varied: Varied, names: tuple[str, ...
     if not why and len({one.with_memory.size for one in built}) > 1:
         why = "their parameters differ in number"
     if why:
-        return Kind(first, _alone(first), why)
+        return Kind(first, Constants(*first.for_kernels), why)
     axis = np.array([one.axis for one in built]) if "axial_angular_momentum" in first.conserves else None
     fields = ("mass", "moments", "frames", "with_memory")
     found = Constants._make((*(np.array([getattr(one, field) for one in built]) for field in fields), axis))

@@ -192,7 +192,7 @@ class Outcome:
     def _energies(self) -> Array | None:
         """Potential energies (M, R), where there are any."""
         run = self.run
-        potential = run.system.compiled_potential(run.t0, run.start)
+        potential = run.potential
         if potential is None:
             return None
         M, R, width = self.rows.shape
@@ -223,7 +223,9 @@ class Outcome:
         M, R, _ = self.rows.shape
         of_rows = of_bodies(self.rows.reshape(M * R, -1), self.constants)
         with np.errstate(all="ignore"):
-            balance = energy_balance(system, self.rows, of_rows.kinetic_energy.reshape(M, R), self.energies)
+            balance = energy_balance(
+                system.work_columns, self.rows, of_rows.kinetic_energy.reshape(M, R), self.energies
+            )
             beyond, worst = balance.first[:, 0], large_ratio(balance.worst, balance.largest)
         self.of_rows, self.balance = of_rows, balance
         blown = (beyond > 0) & (beyond < self.good)

@@ -171,6 +171,6 @@ def write_energies(
 ) -> None:
     """Write the potential energies of states (n, 13 N or more) at times (n,) to ``out``; ``potential`` is the compiled
     role, which reads ``bodies`` and ``parameters``, flat, or (M, ...) of so many members with as many states each."""
-    of, own = bodies.reshape(-1, bodies.shape[-1]), parameters.reshape(-1, parameters.shape[-1])
+    of, own = (one if one.ndim > 1 else one[None] for one in (bodies, parameters))
     per, addresses = max(1, len(rows) // len(of)), jit.addresses_of(potential)
     potential_energies(times, rows, per, of, own, addresses, out, virials)

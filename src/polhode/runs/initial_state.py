@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from math import inf, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -47,38 +48,42 @@ ANGULAR_MOMENTUM = slice(L.ANGULAR, L.BODY)
 turned, product = python_of(rotate), python_of(multiply)
 OneBody = tuple[tuple[float, ...], tuple[float, ...], float]
 """Frame, moments and mass of a body."""
+AT_REST: tuple[float, ...] = (0.0, 0.0, 0.0)
+
+
+@lru_cache(256)
+def _unturned(alone: OneBody) -> tuple[float, ...] | None:
+    """Attitude of a body that is not turned; None where its moments are beyond what can be squared."""
+    fits = alone[1][0] == inf or 1.0 / LARGEST <= min(alone[1]) <= max(alone[1]) <= LARGEST
+    return product((1.0, 0.0, 0.0, 0.0), alone[0]) if fits else None
 
 
 def of_one_body(
-    alone: OneBody | None, attracted: bool, attitude: object, angular_velocity: object, angular_momentum: object,
-    position: object, velocity: object, momentum: object,
-) -> Array | None:  # fmt: skip
+    alone: OneBody | None, attracted: bool, attitude: Any = None, angular_velocity: Any = None,
+    angular_momentum: Any = None, position: Any = None, velocity: Any = None, momentum: Any = None,
+) -> tuple[float, ...] | None:  # fmt: skip
     """What ``start_state`` makes of plain numbers for one body, bit for bit, in a tenth of the time; None where
     anything is unusual."""
     twice = (angular_velocity is not None and angular_momentum is not None) or (
         velocity is not None and momentum is not None
     )
-    if alone is None or twice:
+    if twice or alone is None or (q := _unturned(alone)) is None:
         return None
     frame, moments, mass = alone
-    q: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0)
-    m: tuple[float, ...] = (0.0, 0.0, 0.0)
-    r = p = m
+    m = r = p = AT_REST
     if moments[0] < inf:
-        if not 1.0 / LARGEST <= min(moments) <= max(moments) <= LARGEST:
-            return None
         if attitude is not None:
             if (given := plain(attitude, 4)) is None:
                 return None
-            q = tuple(map(float, given))
-            length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+            a, b, c, d = map(float, given)
+            length = sqrt(a * a + b * b + c * c + d * d)
             if not abs(length - 1.0) <= 1e-6:
                 return None
-            q = (q[0] / length, q[1] / length, q[2] / length, q[3] / length)
+            q = product((a / length, b / length, c / length, d / length), frame)
         if (spin := angular_momentum if angular_velocity is None else angular_velocity) is not None:
             if (given := plain(spin, 3)) is None:
                 return None
-            m = turned((frame[0], -frame[1], -frame[2], -frame[3]), tuple(map(float, given)))
+            m = turned((frame[0], -frame[1], -frame[2], -frame[3]), (*map(float, given),))
             if angular_velocity is not None:
                 m = (moments[0] * m[0], moments[1] * m[1], moments[2] * m[2])
             size = max(map(abs, m))
@@ -86,16 +91,15 @@ def of_one_body(
                 return None
     elif not (attitude is None and angular_velocity is None and angular_momentum is None):
         return None
-    q = product(q, frame)
     if mass < inf:
         if position is not None:
             if (given := plain(position, 3)) is None:
                 return None
-            r = tuple(map(float, given))
+            r = (*map(float, given),)
         if (rate := momentum if velocity is None else velocity) is not None:
-            if (given := (0.0, 0.0, 0.0) if velocity is not None and _is_zero(velocity) else plain(rate, 3)) is None:
+            if (given := AT_REST if velocity is not None and _is_zero(velocity) else plain(rate, 3)) is None:
                 return None
-            p = tuple(map(float, given))
+            p = (*map(float, given),)
             if velocity is not None:
                 p = (mass * p[0], mass * p[1], mass * p[2])
                 if not max(map(abs, p)) < inf:
@@ -104,7 +108,7 @@ def of_one_body(
             return None
     elif not (position is None and velocity is None and momentum is None):
         return None
-    return np.array((*r, *p, *q, *m))
+    return (*r, *p, *q, *m)
 
 
 def start_state(
@@ -155,7 +159,7 @@ def start_state(
         system.alone, attracted, attitude, angular_velocity, angular_momentum, position, velocity, momentum
     )
     if quick is not None:
-        return quick
+        return np.array(quick)
     N = system.N
     y = np.zeros(L.BODY * N)
     body = y.reshape(N, L.BODY)

@@ -53,6 +53,7 @@ RUNS = {FixedStep: Run, Tolerance: AdaptiveRun, TimeTransformed: TimeTransformed
 """Which run takes which steps."""
 ORBITS = {"central_gravity", "mutual_gravity"}
 """What systems provide whose steps are compared with orbits."""
+NOTHING = contextlib.nullcontext()
 UNSAID = Tolerance(1e-10)
 """How steps are chosen where nothing is said of them, and of the method."""
 
@@ -333,10 +334,11 @@ def carry_out(
     if progress is True:
         with Display() as display:
             return carry_out(request, display, store)
-    report_progress = teller(None if progress is False else progress, "progress", "True or a function")
+    listener = None if progress is None or progress is False else teller(progress, "progress", "True or a function")
+    report_progress: Callable[..., None] = lambda *how_far: listener and listener(Progress(*how_far))  # noqa: E731
     total, derivatives = request.total, None
     try:
-        with contextlib.nullcontext() if store is None else store:
+        with NOTHING if store is None else store:
             if request.tangent is not None:
                 if store is not None:
                     raise InvalidInput(
@@ -349,21 +351,20 @@ def carry_out(
             if store is not None:
                 with held():
                     store.begin(request)
-            report_progress(Progress(0, total, 0.0, "preparing"))
-            compiling = lambda: report_progress(Progress(0, total, 0.0, "compiling"))  # noqa: E731
-            with contextlib.nullcontext() if progress is None else jit.watched(compiling):
+            report_progress(0, total, 0.0, "preparing")
+            compiling = lambda: report_progress(0, total, 0.0, "compiling")  # noqa: E731
+            with NOTHING if listener is None else jit.watched(compiling):
                 try:
                     run = request.__dict__["idle"].pop()  # one call, so that no two threads take the same
                     run.restart(request)
                 except LookupError:  # none, or the first request of its kind
                     run = RUNS[type(request.steps)](request)
-                potential = request.system.compiled_potential(run.t0, run.start)
+                _ = run.potential  # compiled now, too
                 if store is not None:
-                    store.join(run, record, potential)
-            coarse = coarse_orbit(run) if run.guard and not ORBITS.isdisjoint(request.system.provides) else ""
-            if coarse:
+                    store.join(run, record)
+            if run.guard and not ORBITS.isdisjoint(request.system.provides) and (coarse := coarse_orbit(run)):
                 warn(coarse, CoarseStepWarning)
-            ds = _to_the_end(run, record, potential, store, report_progress)
+            ds = _to_the_end(run, record, store, report_progress)
             return ds if derivatives is None else derivatives.added(ds, run)
     except FormulasChange as told:
         request = instead(request, told)
@@ -373,16 +374,13 @@ def carry_out(
     return carry_out(request, progress, store)
 
 
-def _to_the_end(
-    run: Run, record: Record, potential: Callable[..., Any] | None, store: LiveStore | None,
-    report_progress: Callable[[Progress], None],
-) -> xr.Dataset:  # fmt: skip
+def _to_the_end(run: Run, record: Record, store: LiveStore | None, report_progress: Callable[..., None]) -> xr.Dataset:
     """What a run leaves that is set up: it is taken to its end, or to what ends it."""
     samples, total = run.request.samples, run.request.total
     error: PolhodeError | None = None
     stopped = ""
     with Watch() as watch:
-        report_progress(Progress(run.done, total, run.seconds, "running", run.share if run.resumed else 0.0))
+        report_progress(run.done, total, run.seconds, "running", run.share if run.resumed else 0.0)
         told = looked = time.perf_counter()
 
         def between_slices() -> None:
@@ -390,18 +388,18 @@ def _to_the_end(
             if store is not None:
                 store.commit_if_due()
             now = time.perf_counter()
-            if run.judged and now - looked > BETWEEN_LOOKS:
+            if now - looked > BETWEEN_LOOKS and run.judged:
                 looked = now
                 kept = run.integrator.load.copy(), run.step_info.copy(), run.integrator.left_at
                 both, at = np.array([run.start, run.state()]), np.array([run.t0, run.now])
                 run.integrator.load[:], run.step_info[:], run.integrator.left_at = kept  # as if nobody had asked
-                energies, problem = (None, None) if potential is None else potential_energies(run, potential, at, both)
+                energies, problem = potential_energies(run, at, both)
                 kinetic = run.system.kinetic_energies(both)
-                if problem is None and energy_balance(run.system, both, kinetic, energies).first[0] == 1:
+                if problem is None and energy_balance(run.system.work_columns, both, kinetic, energies).first[0] == 1:
                     raise blown_up(run, run.now, run.t0, run.done)
-            if run.share >= 1.0 or now - told >= stepping.SLICE_SECONDS / 2:
+            if now - told >= stepping.SLICE_SECONDS / 2 or run.share >= 1.0:
                 told = now
-                report_progress(Progress(run.done, total, run.seconds, "running", run.share))
+                report_progress(run.done, total, run.seconds, "running", run.share)
             if watch.pressed:
                 raise KeyboardInterrupt
 
@@ -413,7 +411,7 @@ def _to_the_end(
         try:
             stopped = run.to_the_end(record, samples, between_slices)
             if stopped:
-                report_progress(Progress(run.done, total, run.seconds, "running", 1.0))
+                report_progress(run.done, total, run.seconds, "running", 1.0)
         except (StepFailed, UserFunctionError, FileProblem, InvalidInput) as failed:  # the last: rows beyond all memory
             error = interrupted() if watch.pressed and isinstance(failed, FormulasChange) else failed
         except KeyboardInterrupt:
@@ -430,10 +428,10 @@ def _to_the_end(
             except FileProblem as refused:
                 error = error or refused
         if store is None:
-            ds = finish(run, potential, record, error, stopped)
+            ds = finish(run, record, error, stopped)
             run.keep()
         else:
-            ds = store.finish(potential, error, stopped)
+            ds = store.finish(error, stopped)
         if watch.pressed:  # since the last look
             raise Interrupted("interrupted when the run was over", trajectory=ds)
         return ds

@@ -47,8 +47,9 @@ def extended(
     if y.size > L.BODY * N + S:
         return y
     if prepared.compensation:
-        left = np.zeros(COMPENSATION * N) if compensation is None else np.ravel(compensation)
-        return np.concatenate([y, left, np.zeros(S)])
+        return np.concatenate(
+            [y, np.zeros(COMPENSATION * N) if compensation is None else np.ravel(compensation), np.zeros(S)]
+        )
     if prepared.bath is not None:
         time_variables = np.concatenate([prepared.bath.numbers if bath is None else bath, time_variables])
     if chart is None:
@@ -254,9 +255,8 @@ class Integrator:
     @cached_property
     def loads_of_system(self) -> Callable[..., Any]:
         """The compiled loads; ``loads`` is what steps call in their place."""
-        system, started, modified = self.system, self.started, self.prepared.modified
-        plain = system.compiled_loads(started, self.y, modified) if self.sloping is None else self.sloping
-        return self._between(plain)
+        own = self.sloping or self.system.compiled_loads(self.started, self.y, self.prepared.modified)
+        return self._between(own)
 
     @property
     def addresses_for_loads(self) -> Indices:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from math import isfinite
+from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from polhode.runs.parameters import with_parameters
 from polhode.runs.request import ARGUMENTS, Parameters, Request, requested, with_options
 from polhode.runs.rows import Record
 from polhode.runs.settings import Settings
-from polhode.runs.state import STATE_SET, STATE_WORDS, Start, State
+from polhode.runs.state import STATE_SET, Start, State
 from polhode.runs.stepping import SLICE_SECONDS, FormulasChange, Run
 from polhode.runs.steps import Tolerance
 from polhode.runs.variable_steps import AdaptiveRun
@@ -32,6 +33,7 @@ MOST_MEMORY = 1024
 """Most numbers behind the parameters that are written anew for each run."""
 MOST_TRIED = 1024
 """Most steps that are tried by a tolerance in one call."""
+PACKED = Struct(f"{L.BODY}d").pack_into
 Answer = tuple[Array, Array, System | Callable[[], System]]
 
 
@@ -47,6 +49,7 @@ class Repeated:
         self.every, self.begun = request.recording.every, request.state.copy()
         self.kept, self.parameters = run.step_info.copy(), self.integrator.parameters.copy()
         self.fixed: frozenset[int] | None = None
+        self.bytes = self.integrator.y.data.cast("B")
         self.set_out()
 
     kind: type[Run] = Run
@@ -58,7 +61,10 @@ class Repeated:
         self.rows, over = divmod(self.steps, self.every)
         numbers = [*range(0, self.steps + 1, self.every), *[self.steps] * (over > 0)]
         self.times, self.over = self.t0 + np.array(numbers) * self.h, over > 0
-        self.counts = np.zeros(self.rows, dtype=np.int64)
+        one, self.counts = self.integrator, np.zeros(self.rows, dtype=np.int64)
+        self.before = (L.MARCHING, 0, self.steps, self.every, self.t0, self.h, one.limit, self.system.N,
+                       one.blocks.size // 2, one.y, one.addresses)  # fmt: skip
+        self.behind = self.counts, one.event_addresses, one.sides, one.before
 
     @staticmethod
     def of(run: Run, request: Request) -> Repeated | None:
@@ -100,25 +106,21 @@ class Repeated:
                     made = system = with_parameters(system, parameters)
                 except PolhodeError:
                     return None
-        get = start.get
-        velocity, momentum = get("velocity"), get("momentum")
-        if self.attracted and velocity is None and momentum is None:
+        if self.attracted and start.get("velocity") is None and start.get("momentum") is None:
             return None
         alone = self.alone if system is self.system else system.alone
-        y = of_one_body(
-            alone, self.attracted, get("attitude"), get("angular_velocity"), get("angular_momentum"), get("position"),
-            velocity, momentum,
-        )  # fmt: skip
-        if y is None:
-            if alone is not None:
-                return None
+        integrator.y[:] = self.begun
+        if (one := of_one_body(alone, self.attracted, **start)) is not None:
+            PACKED(self.bytes, 0, *one)
+        elif alone is not None:
+            return None
+        else:
             try:
-                y = start_state(system, *map(get, STATE_WORDS))
+                integrator.y[: L.BODY * system.N] = start_state(system, **start)
             except PolhodeError:
                 return None
-        integrator.y[:] = self.begun
-        integrator.y[: y.size] = y
         if system.wheels_at >= 0:  # whose momenta follow from the angular velocity
+            y = integrator.y[: L.BODY * system.N]
             integrator.y[y.size : y.size + len(system.auxiliary)] = system.auxiliary_at_start(y)
         if system is not self.system and not self._fits(system, integrator.y):
             return None
@@ -137,12 +139,8 @@ class Repeated:
         integrator = self.integrator
         states = np.empty((1 + self.rows + self.over, self.begun.size))
         states[0] = integrator.y
-        shown = integrator.show(self.t0, states[0])
-        status = integrator.loop(
-            L.MARCHING, 0, self.steps, self.every, self.t0, self.h, integrator.limit, self.system.N,
-            integrator.blocks.size // 2, integrator.y, integrator.addresses, states[1 : 1 + self.rows], self.counts,
-            integrator.event_addresses, integrator.sides, integrator.before,
-        )  # fmt: skip
+        shown = integrator.samples and integrator.show(self.t0, states[0])
+        status = integrator.loop(*self.before, states[1 : 1 + self.rows], *self.behind)
         if self.over:
             states[-1] = integrator.y
             shown = shown or integrator.show(self.times[-1], states[-1])
@@ -211,7 +209,6 @@ class RepeatedByTolerance(Repeated):
         rows = self.most // self.every + 1
         self.at, self.sizes = np.empty((2, rows))
         self.states, self.counts = np.empty((rows, self.begun.size)), np.zeros(rows, dtype=np.int64)
-        self.none = np.empty(0)
 
     def rows_of(self) -> tuple[Array, Array] | None:
         """Times and states of the run from the state in the arrays; None where a step fails, or more are needed."""
@@ -220,7 +217,7 @@ class RepeatedByTolerance(Repeated):
         controller_state[:] = self.first_state
         shown = integrator.show(self.t0, begun)
         status = integrator.march_adaptive(
-            self.most, self.every, self.end, self.none, self.at, self.sizes, self.states, self.counts,
+            self.most, self.every, self.end, np.empty(0), self.at, self.sizes, self.states, self.counts,
             longest=self.longest, shortest=self.shortest,
         )  # fmt: skip
         if status or shown or controller_state[L.TIME] != self.end:
@@ -261,13 +258,9 @@ class Rows:
         return f"<Rows of {self.system.name}: {n} from t = {self.time[0]:g} to {self.time[-1]:g}>" if n else "<no rows>"
 
     @cached_property
-    def _constants(self) -> Constants:
-        return Constants.alone(*self.system.for_kernels)
-
-    @cached_property
     def _made(self) -> OfBodies:
         """What follows from the states, computed as for a Dataset."""
-        return of_bodies(self.states, self._constants)
+        return of_bodies(self.states, Constants(*self.system.for_kernels))
 
     def _of(self, values: Array) -> Array:
         """Without the axis of bodies where there is only one."""
@@ -275,8 +268,7 @@ class Rows:
 
     def _slots(self, first: int) -> Array:
         """Three numbers of each body as they stand in the states."""
-        N = self.system.N
-        body = self.states[:, : L.BODY * N].reshape(len(self.time), N, L.BODY)
+        body = self.states[:, : L.BODY * self.system.N].reshape(len(self.time), self.system.N, L.BODY)
         return self._of(body[:, :, first : first + 3])
 
     @cached_property
@@ -333,10 +325,6 @@ class PreparedRuns:
     def __repr__(self) -> str:
         return f"<{self.method or self.system.recommended} for {self.system.name}, ready to run>"
 
-    def _request(self, start: object, parameters: object) -> Request:
-        """The request of one run."""
-        return requested(self.system, self.method, self.words | {"start": start, "parameters": parameters})
-
     def run(self, start: Start = None, *, parameters: Parameters = None) -> Rows:
         """The rows of one run as arrays; nothing looks at energies or at whether steps resolve the motion.
 
@@ -365,7 +353,7 @@ class PreparedRuns:
             if quick is not None:
                 times, states, system = quick
                 return Rows(system, times, states)
-            run, record, chosen = self._taken(self._request(start, parameters))
+            run, record, chosen = self._taken(start, parameters)
             usual = chosen and parameters is None and type(start) is dict and STATE_SET.issuperset(start)
             if repeated is None and usual:
                 repeated = Repeated.of(run, run.request)
@@ -373,8 +361,9 @@ class PreparedRuns:
         finally:
             self._idle.append((made, repeated))
 
-    def _taken(self, request: Request) -> tuple[Run, Record, bool]:
+    def _taken(self, start: object, parameters: object) -> tuple[Run, Record, bool]:
         """An ordinary run at its end, its rows, and whether the method that was chosen has taken it."""
+        request = requested(self.system, self.method, self.words | {"start": start, "parameters": parameters})
         try:
             try:
                 return *taken(request), True
@@ -401,7 +390,7 @@ class PreparedRuns:
         PolhodeError
             As ``polhode.integrate``.
         """
-        return carry_out(self._request(start, parameters))
+        return carry_out(requested(self.system, self.method, self.words | {"start": start, "parameters": parameters}))
 
 
 @answering

@@ -141,9 +141,9 @@ class Request:
         return None if isinstance(self.steps, Tolerance) else self.steps.steps
 
     @cached_property
-    def behind(self) -> Array:
+    def behind(self) -> list[float]:
         """The numbers behind the bodies in a state that nothing else is said of."""
-        return self.state[L.BODY * self.system.N :].copy()
+        return self.state[L.BODY * self.system.N :].tolist()
 
     @property
     def samples(self) -> Array | None:
@@ -252,7 +252,8 @@ class Request:
         """The text of its record. A state that is a text of bytes is put in as it is: looking for what JSON has to
         escape takes longer than the run of 10^4 bodies."""
         state, (before, after) = to_json(self.state), self._around
-        return before + (f'"{state}"' if isinstance(state, str) else json.dumps(state)) + after
+        list_text = repr(state).replace("nan", "NaN").replace("inf", "Infinity")  # as JSON has it, in half the time
+        return before + (f'"{state}"' if isinstance(state, str) else list_text) + after
 
     @cached_property
     def _around(self) -> tuple[str, str]:
@@ -462,13 +463,12 @@ def _state_of_one_body(
 ) -> Array | None:
     """Where another run like ``request`` starts, one body and plain numbers; None for anything else."""
     y = of_one_body(alone, attracted, *map(given.get, STATE_WORDS))
-    behind = request.method.prepare()
-    system = request.system
+    behind, system = request.method.prepare(), request.system
     if y is None or behind.coordinates is not None or system.check is not None or system.wheels_at >= 0:
         return None
     if attracted and given.get("velocity") is None and given.get("momentum") is None:
         return None
-    return np.concatenate([y, request.behind])
+    return np.array((*y, *request.behind))
 
 
 def _started(state: State, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -573,8 +573,7 @@ def _rebuilt(
             raise InvalidInput(f"this run is of a system {name!r}; {system.name!r} of {system.N} bodies is handed in")
         if "parameters" in recipe:
             system = with_parameters(system, recipe["parameters"])
-    chosen = replace(find_method(recipe["method"]), compensated=recipe.get("compensated", False))
-    return system, chosen, events
+    return system, replace(find_method(recipe["method"]), compensated=recipe.get("compensated", False)), events
 
 
 def rebuild(recipe: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]], call: str = "rerun(ds, ") -> System:

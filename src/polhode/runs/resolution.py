@@ -13,12 +13,12 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import axpy, dot
-from polhode.arguments import Array, Indices
+from polhode.arguments import Array
 from polhode.errors import PolhodeError, PolhodeWarning, StepFailed, warn
 from polhode.kernel import jit, layout as L
 from polhode.kernel.access import get3, get4
 from polhode.kernel.jit import numbers_at, pointer
-from polhode.kernel.signatures import LOAD_CHANGES, LOADS
+from polhode.kernel.signatures import A1, A2, LOAD_CHANGES, LOADS, f8, void
 from polhode.runs.stepping import Run
 from polhode.systems.loads_roles import no_loads
 from polhode.systems.record import System
@@ -188,8 +188,7 @@ def load_changes(N, rotates, translates, times, rows, addresses, speed, most_tur
 @functools.cache
 def load_loop(part: int = L.ALL) -> Callable[..., None]:
     """The compiled ``load_changes`` of a part of the loads."""
-    changes = load_changes if part == L.ALL else jit.bind(load_changes, PART=part)
-    return jit.compile_kernel(changes, LOAD_CHANGES)
+    return jit.compile_kernel(load_changes if part == L.ALL else jit.bind(load_changes, PART=part), LOAD_CHANGES)
 
 
 def _changes(run: Run, starts: Sequence[tuple[float, Array, float]], speed: float) -> list[float]:
@@ -209,7 +208,8 @@ def _changes(run: Run, starts: Sequence[tuple[float, Array, float]], speed: floa
         rows.append(states)
     found = [float("nan")] * len(starts)
     try:
-        for k, change in zip(kept, _told(run, np.array(times), np.array(rows), speed) if kept else (), strict=True):
+        changes = _told(run, np.array(times), np.concatenate(rows), speed) if kept else []
+        for k, change in zip(kept, changes, strict=True):
             found[k] = change
     except Exception:  # a function of the user's, beyond the run
         if len(starts) > 1:
@@ -218,21 +218,35 @@ def _changes(run: Run, starts: Sequence[tuple[float, Array, float]], speed: floa
 
 
 def _told(run: Run, times: Array, rows: Array, speed: float, most_turn: float = inf) -> list[float]:
-    """``load_changes`` of groups of states (groups, states, numbers)."""
+    """``load_changes`` of groups of states at ``times`` (groups, states), a row each."""
     system, integrator = run.system, run.integrator
     loads, out = np.zeros((times.shape[1], L.LOAD * system.N + len(system.auxiliary))), np.empty(len(times))
     loop = load_loop(L.ALL | (integrator.prepared.part & L.WITHOUT_COUPLING))
-    states, addresses = rows.reshape(times.size, -1), integrator.addresses_for_loads
-    loop(system.N, system.rotates, system.translates, times, states, addresses, speed, most_turn, loads, out)
+    loop(
+        system.N, system.rotates, system.translates, times, rows, integrator.addresses_for_loads, speed, most_turn,
+        loads, out,
+    )  # fmt: skip
     return out.tolist()
 
 
-def _straight(run: Run, times: Array, states: Array, at: Indices, speed: float) -> float:
+@jit.loop(void(A1, A2, f8, A1, A2, A2))
+def straight(times, ends, h, along, of_groups, groups):
+    """Write times and states ``along`` straight lines between every two ends of steps."""
+    for g in range(of_groups.shape[0]):
+        for j in range(along.size):
+            of_groups[g, j] = times[2 * g] + along[j] * h
+            for i in range(ends.shape[1]):
+                groups[along.size * g + j, i] = ends[2 * g, i] + along[j] * (ends[2 * g + 1, i] - ends[2 * g, i])
+
+
+def _straight(run: Run, times: Array, states: Array, at: Sequence[int], speed: float) -> float:
     """The largest such change where states within the step that begins at each of these rows, and ends at the next, lie
     on a straight line; infinite where that may tell nothing."""
-    before, after = states[at][:, None], states[at + 1][:, None]
+    of_groups, groups = np.empty((len(at), ALONG.size)), np.empty((len(at) * ALONG.size, run.start.size))
+    rows = np.array([j for k in at for j in (k, k + 1)])
     try:
-        changes = _told(run, times[at][:, None] + ALONG * run.h, before + ALONG[:, None] * (after - before), speed, 1.0)
+        straight(times[rows], states[rows], run.h, ALONG, of_groups, groups)
+        changes = _told(run, of_groups, groups, speed, 1.0)
     except Exception:  # a function of the user's, beside the run
         return inf
     return max(changes) if all(change == change for change in changes) else inf
@@ -246,22 +260,22 @@ def coarse_loads(run: Run, times: Array, states: Array) -> str:
     still = not (system.translates or system.rotates)  # states alone
     if run.adaptive or solved or logged or still or system.loads is no_loads or n < 2:
         return ""
-    parameters = run.integrator.parameters[: len(system.parameters)]  # memory behind them is made again
-    step_info, kept, ends = run.step_info.copy(), parameters.copy(), run.integrator.parameters[-2:].copy()
     many, p = max(1, ROWS // system.N), run.chosen.promises
     order = p.order_velocity if system.velocity_dependent else p.order
     speed = 0.0
     if system.translates:
-        some = states[sorted({k * (n - 1) // (SPEEDS - 1) for k in range(SPEEDS)})]
+        some = states[np.arange(n) if n <= SPEEDS else sorted({k * (n - 1) // (SPEEDS - 1) for k in range(SPEEDS)})]
         speed = float(np.sqrt(2.0 * system.kinetic_energies(some, turning=False).mean()))
+    steady = not (system.switches or system.impulses or system.watched or run.cuts)  # the same loads all the time
+    asked = run.request
+    each = type(run) is Run and asked.recording.every == 1 and asked.samples is None and not asked.events
+    chosen = sorted({k * (n - 2) // max(1, many - 1) for k in range(many)})
+    known = steady and each and not system.sampled
+    if known and _straight(run, times, states, chosen, speed) < SAFE * order:
+        return ""
+    parameters = run.integrator.parameters[: len(system.parameters)]  # memory behind them is made again
+    step_info, kept, ends = run.step_info.copy(), parameters.copy(), run.integrator.parameters[-2:].copy()
     try:
-        steady = not (system.switches or system.impulses or system.watched or run.cuts)  # the same loads all the time
-        asked = run.request
-        each = type(run) is Run and asked.recording.every == 1 and asked.samples is None and not asked.events
-        chosen = sorted({k * (n - 2) // max(1, many - 1) for k in range(many)})
-        known = steady and each and not system.sampled
-        if known and _straight(run, times, states, np.array(chosen), speed) < SAFE * order:
-            return ""
         starts, changes = list[tuple[float, Array, float]](), list[float]()
         for k in chosen:
             t, y = float(times[k]), states[k]

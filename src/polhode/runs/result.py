@@ -44,22 +44,19 @@ def labelled(labels: Mapping[str, Any], make: Callable[[], xr.Dataset]) -> xr.Da
         raise
 
 
-def finish(
-    run: Run, potential: Callable[..., Any] | None, record: Record, error: PolhodeError | None, stopped: str
-) -> xr.Dataset:
+def finish(run: Run, record: Record, error: PolhodeError | None, stopped: str) -> xr.Dataset:
     """The Dataset of what a run has recorded; where there is an error it is raised, with the Dataset on it."""
     times, states, iterations, sizes = record.between(0, record.count)
-    energies, made, balance, virials = None, None, None, np.empty(len(times) * (run.system.serve is not None))
-    if potential is not None:
-        energies, problem = potential_energies(run, potential, times, states, virials)
-        if (k := len(energies)) < len(times):
-            # A run that had failed before tells of that.
-            error = error or problem
-            times, states, iterations, sizes = times[:k], states[:k], iterations[:k], sizes[:k]
+    made, balance, virials = None, None, np.empty(len(times) * (run.system.serve is not None))
+    energies, problem = potential_energies(run, times, states, virials)
+    if energies is not None and (k := len(energies)) < len(times):
+        # A run that had failed before tells of that.
+        error = error or problem
+        times, states, iterations, sizes = times[:k], states[:k], iterations[:k], sizes[:k]
     warned, large = error is None and run.guard, len(times)
     if run.judged and large:
-        made = of_bodies(states, Constants.alone(*run.system.for_kernels))
-        balance = energy_balance(run.system, states, made.kinetic_energy, energies)
+        made = of_bodies(states, Constants(*run.system.for_kernels))
+        balance = energy_balance(run.system.work_columns, states, made.kinetic_energy, energies)
         k, large = balance.first.tolist()
         if 0 < k < len(times) and (error is None or isinstance(error, NotFinite)):
             error = blown_up(run, times[k], times[k - 1], run.number(times[k]))
@@ -201,13 +198,15 @@ def with_found(run: Run, ds: xr.Dataset, stopped: str) -> xr.Dataset:
 
 
 def potential_energies(
-    run: Run, potential: Callable[..., Any], times: Array, states: Array, virials: Array = NONE
-) -> tuple[Array, UserFunctionError | NotFinite | None]:
-    """Potential energy of the rows, up to the first where it fails, and that failure."""
+    run: Run, times: Array, states: Array, virials: Array = NONE
+) -> tuple[Array | None, UserFunctionError | NotFinite | None]:
+    """Potential energy of the rows, up to the first where it fails, and that failure; None where there is none."""
+    if run.potential is None:
+        return None, None
     now, energies = run.integrator, np.full(len(times), np.nan)
     problem: Exception | None = None
     try:
-        write_energies(times, states, now.bodies, now.parameters, potential, energies, virials)
+        write_energies(times, states, now.bodies, now.parameters, run.potential, energies, virials)
     except Exception as caught:
         problem = caught
     finite = np.isfinite(energies)

@@ -180,21 +180,21 @@ def _changed(kept: Mapping[str, Any], request: Request) -> list[str]:
         (given.get("name", given["kind"]), given.get("function"), event.arguments.get("function"))
         for given, event in zip(kept.get("events", ()), request.events, strict=True)
     ]
-    known = ((name, old, new) for name, old, new in pairs if isinstance(old, dict) and isinstance(new, dict))
-    return [name for name, old, new in known if "sha256" in old and new.get("sha256") != old["sha256"]]
+    return [name for name, old, new in pairs if isinstance(old, dict) and isinstance(new, dict)
+            and "sha256" in old and new.get("sha256") != old["sha256"]]  # fmt: skip
 
 
 def _so_far(live: LiveStore, request: Request) -> xr.Dataset:
     """The rows that are committed, without taking a step."""
     record, run = request.record(), RUNS[type(request.steps)](request)
-    live.join(run, record, None)
+    live.join(run, record)
     if not record.count and request.recording.t_eval is None:
         record.add(run.t0, run.start, 0)
         run.show(record)
     of = "" if run.total is None else f" of {run.total}"
     told = Interrupted(f"the run was at step {run.done}{of} (t = {run.now:g}) when its store was read")
     try:
-        return finish(run, request.system.compiled_potential(run.t0, run.start), record, told, "")
+        return finish(run, record, told, "")
     except Interrupted as stopped:
         ds = stopped.trajectory
         assert isinstance(ds, xr.Dataset)

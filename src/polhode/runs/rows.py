@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from polhode.arguments import Array, Indices, memory
@@ -22,28 +24,26 @@ class Record:
     """Rows recorded so far; of a run whose rows go to a store, those of late."""
 
     def __init__(self, rows: int, width: int, most: int = LARGEST_ROWS) -> None:
-        self.count, self.first, self.most = 0, 0, most
-        self.times, self.sizes = np.empty(0), np.empty(0)
-        self.states, self.iterations = np.empty((0, width)), np.empty(0, dtype=np.int64)
+        self.count, self.first, self.most, self.width = 0, 0, most, width
         self._make(rows)
 
     def _make(self, rows: int) -> None:
         """Memory for so many rows; those there are stay."""
-        width = self.states.shape[1]
-        if rows * width > min(LARGEST_ROWS, memory() // 16):
+        if rows * self.width > min(LARGEST_ROWS, memory() // 16):
             raise self._too_many(rows)
         try:
-            made = np.zeros(rows), np.zeros(rows), np.zeros((rows, width)), np.zeros(rows, dtype=np.int64)
+            made = np.zeros(rows), np.zeros(rows), np.zeros((rows, self.width)), np.zeros(rows, dtype=np.int64)
         except MemoryError:
             raise self._too_many(rows) from None
         if self.held:
-            for new, old in zip(made, (self.times, self.sizes, self.states, self.iterations), strict=True):
-                new[: self.held] = old[: self.held]
+            before = self.between(self.first, self.count)
+            for new, old in zip((made[0], *made[2:], made[1]), before, strict=True):
+                new[: self.held] = old
         self.times, self.sizes, self.states, self.iterations = made
 
     def _too_many(self, rows: int) -> InvalidInput:
         return InvalidInput(
-            f"{rows} rows would need {rows * self.states.shape[1] * 8 / 1e9:,.0f} GB of memory; record less with a "
+            f"{rows} rows would need {rows * self.width * 8 / 1e9:,.0f} GB of memory; record less with a "
             "larger every, or let them go to a store (store='run.zarr')"
         )
 
@@ -68,12 +68,15 @@ class Record:
         """How many steps after those done a slice may take, that no more rows come than it may record."""
         return min(LARGEST_ROWS, self.most * every - done % every)
 
-    def add(self, times: Array | float, states: Array, iterations: Indices | int, sizes: Array | float = 0.0) -> None:
+    def add(
+        self, times: Array | Sequence[float] | float, states: Array, iterations: Indices | int,
+        sizes: Array | float = 0.0,
+    ) -> None:  # fmt: skip
         """Add one row or several."""
-        new = np.size(times)
+        new = 1 if isinstance(times, float) else len(times)
         if self.held + new > len(self.times):
             self.room(new)
-        here = slice(self.held, self.held + new)
+        here = self.held if isinstance(times, float) else slice(self.held, self.held + new)
         self.times[here], self.states[here], self.iterations[here] = times, states, iterations
         self.sizes[here] = sizes
         self.count += new
@@ -88,7 +91,7 @@ class Record:
     def forget(self, stored: int) -> None:
         """Let go of the first rows, of which so many are in a store, where they have become many; not of the last."""
         stored = min(stored, self.count - 1) - self.first
-        if self.most == LARGEST_ROWS or stored * self.states.shape[1] * 8 <= KEPT:
+        if self.most == LARGEST_ROWS or stored * self.width * 8 <= KEPT:
             return
         left = self.held - stored
         for array in (self.times, self.sizes, self.states, self.iterations):

@@ -147,8 +147,7 @@ def columns_of(ds: xr.Dataset, names: list[str]) -> list[str]:
 def numbers_of(ds: xr.Dataset, names: list[str]) -> Array:
     """Rows as numbers, in the order of ``columns_of``."""
     n = ds.sizes["time"]
-    parts = [ds.time.values.reshape(n, 1), *(np.asarray(ds[name].values, dtype=float).reshape(n, -1) for name in names)]
-    return np.concatenate(parts, axis=1)
+    return np.column_stack([ds.time.values, *(np.asarray(ds[k].values, dtype=float).reshape(n, -1) for k in names)])
 
 
 def last_rows(path: str | os.PathLike[str], many: int, follow: bool = False) -> Iterator[tuple[xr.Dataset, int]]:

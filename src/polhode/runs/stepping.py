@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from math import copysign, floor, inf, isfinite, log10, sqrt
 from typing import Any, cast
 
@@ -17,13 +18,12 @@ from polhode.arguments import Array
 from polhode.errors import ConvergenceError, NotFinite, PolhodeError, StepFailed, StepTooLarge, UserFunctionError
 from polhode.kernel import drive, layout as L
 from polhode.runs.event_detection import EPSILON, Ended, EventDetection, Found
-from polhode.runs.integrator import Integrator
+from polhode.runs.integrator import Integrator, RowArrays
 from polhode.runs.request import WITHOUT_SERIES, Request
 from polhode.runs.rows import LARGEST_ROWS, Record
 from polhode.runs.steps import FixedStep
 from polhode.systems.sampling import check_commands
 from polhode.trajectory.charts import singular_note
-from polhode.trajectory.energies import work_variables
 
 SLICE_SECONDS = 0.2
 FIRST_SLICE = 16
@@ -40,6 +40,7 @@ ON_THE_GROUND = ", on the surface of the planet; surface=0 leaves it out"
 """What is said of a run that ends at a surface that nobody gave."""
 
 
+NO_ROWS = RowArrays(np.empty(0), np.empty(0), np.empty((0, 0)), np.empty(0, dtype=np.int64))
 RAISED = -1
 """The status of steps in which a function of the user's has raised something."""
 
@@ -82,6 +83,7 @@ class Run:
         self.seconds = 0.0
         self.slice = FIRST_SLICE
         self.ended: Found | None = None
+        self.grid: tuple[tuple[int, ...], Array] = (), np.empty(0)  # numbers of the rows of a slice, and their times
         self.resumed = False
         self.breaks = self.event_detection.breaks_after(self.t0)
         self.system.set_switches(self.integrator.parameters, self.t0, self.direction)
@@ -102,6 +104,11 @@ class Run:
         if self.system.ground is not None and (ground is None or r @ r < ground.radius**2):
             self.event_detection = EventDetection(request)
             self.event_detection.watch(self.integrator, self.t0, self.start)
+
+    @cached_property
+    def potential(self) -> Callable[..., Any] | None:
+        """The compiled potential of the system."""
+        return self.system.compiled_potential(self.t0, self.start)
 
     def keep(self) -> None:
         """Let another request like this one have the run, which is over, where it depends on nothing but its arrays."""
@@ -128,9 +135,7 @@ class Run:
             return False  # motors take back what they have given, and no row need show what there was in between
         # Kept, or all that changes it is a work. One work alone does not make it so, as that of drag beside a force of
         # the user's with a potential of its own.
-        return "energy" in self.system.conserves or (
-            bool(work_variables(self.system.auxiliary)) and self.system.balanced
-        )
+        return "energy" in self.system.conserves or (bool(self.system.work_columns) and self.system.balanced)
 
     def set_at(self, t: float) -> float:
         """Set switches, and the times loads see, as they are from a time on; the step from there, up to a break."""
@@ -344,7 +349,7 @@ class Run:
                 count = min(count, record.steps(self.done, every))
             before = self.done
             made = (before + count) // every - before // every if record else 0
-            rows, iterations = np.empty((made, self.y.size)), np.zeros(made, dtype=np.int64)
+            times, _, rows, iterations = record.room(made) if record else NO_ROWS
             status, problem, elapsed, kept = self.take_slice(
                 self.integrator.march, before, count, every if record else last + 1, self.t0, self.h, rows, iterations
             )
@@ -356,8 +361,11 @@ class Run:
             self.done += int(self.step_info[L.STEPS_DONE])
             if record:
                 usable = self.done // every - before // every
-                numbers = every * np.arange(before // every + 1, before // every + 1 + usable)
-                record.add(self.time(numbers), rows[:usable], iterations[:usable])
+                begin = before // every + 1
+                if self.grid[0] != (begin, usable, every):
+                    self.grid = (begin, usable, every), self.time(every * np.arange(begin, begin + usable))
+                times[:usable] = self.grid[1]
+                record.count += usable
             if status == L.CROSSED:
                 self.met(record)
             elif status != L.OK:
@@ -514,7 +522,8 @@ class Run:
 
     def close(self) -> None:
         """The run has come to its end."""
-        self.event_detection.close(self.now, self.state())
+        if self.event_detection:
+            self.event_detection.close(self.now, self.state())
 
     def adjust(self, elapsed: float) -> None:
         """Make the next slice last about SLICE_SECONDS."""
@@ -580,18 +589,14 @@ class Run:
             f"{self._wrong(y, after)}check the loads and initial values, or {self.advice(h)}", **where,
         )  # fmt: skip
 
-    @property
-    def without_series(self) -> str:
-        """A method that steps over changes of formula."""
-        return WITHOUT_SERIES if self.adaptive else "mkrk:cv8"
-
     def particular_failure(self, status: int, step: int, t: float, h: float) -> PolhodeError | None:
         """The error for a status that only one kind of run has, or only one method."""
         if not self.integrator.prepared.polynomial or status not in (L.NOT_CONVERGED, L.TOO_SMALL):
             return None
+        rather = WITHOUT_SERIES if self.adaptive else "mkrk:cv8"
         return FormulasChange(
             f"in step {step} (t = {t:.9g}) the loads change from one formula to another again and again "
-            f"(where, min, max, abs): both lead back to where they meet; take {self.without_series!r}, or write loads "
+            f"(where, min, max, abs): both lead back to where they meet; take {rather!r}, or write loads "
             "that are smooth there",
             step=step, time=t,
         )  # fmt: skip
@@ -617,11 +622,10 @@ class Run:
         speeds = [sqrt(drive.squared_speed(self.system.N, 0, y, self.integrator.bodies)) for y in states]
         fastest = max(filter(isfinite, speeds), default=0.0)
         largest = self.chosen.method.range / fastest if fastest > 0.0 else inf
-        if self.integrator.prepared.largest is not None:
-            of_flow, moments = self.integrator.prepared.largest, list(enumerate(self.system.moments))
+        if (of_flow := self.integrator.prepared.largest) is not None:  # every body, from either state
+            moments = list(enumerate(self.system.moments))
             turning = [(y[L.BODY * i + L.ANGULAR : L.BODY * (i + 1)], own) for y in states for i, own in moments]
-            found = (of_flow(m, 1.0 / own) for m, own in turning if np.isfinite(m).all())  # type: ignore[misc]
-            largest = min([largest, *found])
+            largest = min([largest, *(of_flow(m, 1.0 / own) for m, own in turning if np.isfinite(m).all())])
         angle = f"by {fastest * abs(h):.3g} rad"
         if not largest < abs(h):  # it was a stage inside the step that turned too far
             largest, angle = abs(h) / 2, "too far in one of its stages"

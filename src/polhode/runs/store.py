@@ -145,8 +145,7 @@ def packed(snapshot: Mapping[str, Any], found: list[Found]) -> dict[str, Any]:
         }
         for event in found[: snapshot["found"]]
     ]
-    memory = {name: hexed(array) for name, array in snapshot["memory"].items()}
-    return {**snapshot, "found": events, "memory": memory}
+    return {**snapshot, "found": events, "memory": {name: hexed(one) for name, one in snapshot["memory"].items()}}
 
 
 def unpacked(state: Mapping[str, Any]) -> tuple[dict[str, Any], list[Found]]:
@@ -408,14 +407,14 @@ class LiveStore:
     def _group(self) -> Any:
         return lazy.opened("zarr").open_group(self.path, mode="r", use_consolidated=False)
 
-    def join(self, run: Run, record: Record, potential: Callable[..., Any] | None) -> None:
+    def join(self, run: Run, record: Record) -> None:
         """Follow a run from now on; one that goes on gets its rows and its state back."""
         self.run, self.record, self.last = run, record, time.perf_counter()
         if self.streams:
             request = run.request
             most = None if run.total is None else run.total // request.recording.every + 2
             most = most if request.samples is None else len(request.samples) + 2
-            self.stream = streamed.Streamed(self.path / TRAJECTORY, run, potential, self.labels, most)
+            self.stream = streamed.Streamed(self.path / TRAJECTORY, run, self.labels, most)
         self.begun = time.perf_counter(), 0.0, 0
         if self.state is None:
             return
@@ -508,13 +507,13 @@ class LiveStore:
             ds.encoding["seconds"] = float(self.state["seconds"])
         return ds
 
-    def finish(self, potential: Callable[..., Any] | None, error: PolhodeError | None, stopped: str) -> xr.Dataset:
+    def finish(self, error: PolhodeError | None, stopped: str) -> xr.Dataset:
         """The Dataset of the run, opened from the store; an error is raised with the Dataset on it."""
         run, record, stream = self.run, self.record, self.stream
         assert run is not None
         whole = record.first == 0
         if stream is None or (isinstance(error, FileProblem) and whole):
-            return finish(run, potential, record, error, stopped)
+            return finish(run, record, error, stopped)
         if isinstance(error, FileProblem):
             error.trajectory = self.trajectory().assign_attrs(incomplete=str(error))
             raise error
@@ -524,7 +523,7 @@ class LiveStore:
             if whole and (error or stream.failed) is not None:
                 if self.kept is not None:
                     stream.show(error or stream.failed, stopped, last=True)
-                return finish(run, potential, record, error, stopped)
+                return finish(run, record, error, stopped)
             times, states, *_ = record.between(0, record.count) if whole else self._stored(record.count)
             return stream.close(error, stopped, times, states)
 

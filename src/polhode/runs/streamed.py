@@ -8,7 +8,7 @@ energy from the largest energies of the pieces before.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -35,10 +35,8 @@ SECONDS = 2.0
 class Streamed:
     """The Dataset of a run, on its way to the disk."""
 
-    def __init__(
-        self, folder: Path, run: Run, potential: Callable[..., Any] | None, labels: Mapping[str, str], most: int | None
-    ) -> None:
-        self.folder, self.run, self.potential, self.labels = folder, run, potential, dict(labels)
+    def __init__(self, folder: Path, run: Run, labels: Mapping[str, str], most: int | None) -> None:
+        self.folder, self.run, self.labels = folder, run, dict(labels)
         self.growing = Growing(folder, "time", most)
         self.taken, self.last, self.shown = 0, 0.0, -inf
         self.failed: PolhodeError | None = None
@@ -58,9 +56,9 @@ class Streamed:
         self.taken += len(states)
 
     def _add(self, times: Array, states: Array, iterations: Indices, sizes: Array, judge: bool) -> None:
-        run, energies = self.run, None
-        if self.potential is not None:
-            energies, self.failed = potential_energies(run, self.potential, times, states)
+        run = self.run
+        energies, self.failed = potential_energies(run, times, states)
+        if energies is not None:
             k = len(energies)
             times, states, iterations, sizes = times[:k], states[:k], iterations[:k], sizes[:k]
         if not len(times):
@@ -97,9 +95,9 @@ class Streamed:
 
     def _balanced(self, rows: Rows, energies: Array | None) -> tuple[Rows, EnergyBalance]:
         """The rows of a piece behind the first one of the run, with what follows from them and those before."""
-        made = of_bodies(rows.states, Constants.alone(*self.run.system.for_kernels))
-        begins = self.growing.rows < 2
-        balance = energy_balance(self.run.system, rows.states, made.kinetic_energy, energies, self.largest, begins)
+        system, begins = self.run.system, self.growing.rows < 2
+        made = of_bodies(rows.states, Constants(*system.for_kernels))
+        balance = energy_balance(system.work_columns, rows.states, made.kinetic_energy, energies, self.largest, begins)
         return rows._replace(bodies=made, balance=balance), balance
 
     def show(self, error: PolhodeError | None, stopped: str = "", last: bool = False) -> None:
@@ -108,7 +106,7 @@ class Streamed:
         if self.first is None:  # no row, but all variables
             width = len(run.start)
             none = np.empty(0), np.empty((0, width)), np.empty(0, dtype=np.int64), np.empty(0)
-            growing.add(columns(run, Rows(*none[:3]), none[3], None if self.potential is None else np.empty(0), {}))
+            growing.add(columns(run, Rows(*none[:3]), none[3], None if self.run.potential is None else np.empty(0), {}))
         if last:
             growing.put(with_found(run, xr.Dataset(), stopped))
         if self.chart is not None and self.chart.name in growing.pending:
@@ -118,7 +116,7 @@ class Streamed:
                 words["note"] = singular_words(
                     name, sequence, self.singular, growing.rows, self.singular_at, self.chart.rates
                 )
-            growing.describe(name, words)
+            growing.nodes[name]["attributes"] = dict(words)
         growing.show(attributes(run, error, stopped) | self.labels, last)
         self.shown, self.closed = time.perf_counter(), last
 

@@ -205,7 +205,8 @@ def assembled(
         named = {one.name for one in loads}
         further = [replace(in_pairs(one), name=f"loads.{one.name}" if one.name in named else one.name)
                    for one in more.loads]  # fmt: skip
-    states = given.states.and_those(more.states) if given.more else given.states
+    a, b = given.states, more.states
+    states = States(a.sizes + b.sizes, a.auxiliary + b.auxiliary, {}, a.noises + b.noises) if given.more else a
     books = given.worked and "reported_energy" not in users
     commands = commands_of(given, states) if given.steered else {}
     every = {**users, **commands}

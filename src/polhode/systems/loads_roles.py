@@ -205,8 +205,7 @@ def _wasteful(g: Graph, outputs: Sequence[int]) -> bool:
             always.add(a)
             row = g.rows[a]
             stack.extend(row[2][:1] if row[:2] == ("fun", "choose") else g.arguments(a))
-    rest = set(g.needed(outputs)) - always
-    return sum(g.rows[a][0] == "fun" and g.rows[a][1] in MATH for a in rest) > MOST_FUNCTIONS
+    return sum(g.rows[a][0] == "fun" and g.rows[a][1] in MATH for a in {*g.needed(outputs)} - always) > MOST_FUNCTIONS
 
 
 MOST_ROWS = 20_000

@@ -74,7 +74,7 @@ FROZEN = ("arguments", "mass", "moments", "frames", "parameters", "box", "consta
 """Attributes of ``System`` that are copied and made read-only."""
 
 KEPT = ("_bodies", "_blocks", "_of_potential", "_compiled", "_sloping", "_dynamics", "_again", "_told", "alone",
-        "without_thickness", "for_kernels")  # fmt: skip
+        "without_thickness", "for_kernels", "_words", "work_columns")  # fmt: skip
 """What a system works out when it is asked."""
 
 DERIVED = frozenset({
@@ -435,9 +435,15 @@ class System:
         return whole
 
     @cached_property
-    def for_kernels(self) -> tuple[Array, Array, Array, Array, Array | None]:
-        """Masses, moments, frames, parameters with memory, symmetry axis: what differs between systems of one kind."""
-        return self.mass, self.moments, self.frames, self.with_memory, self.axis
+    def for_kernels(self) -> tuple[Any, ...]:
+        """Masses, moments, frames, parameters with memory, symmetry axis of one member, as kernels take arrays."""
+        own = (self.mass, self.moments, self.frames, self.with_memory, self.axis)
+        return tuple(None if one is None else np.array(one, dtype=float)[None] for one in own)
+
+    @cached_property
+    def work_columns(self) -> list[int]:
+        """Columns of a state that are works."""
+        return [L.BODY * self.N + k for k, own in enumerate(self.auxiliary) if own.quantity == "work"]
 
     def kinetic_energies(self, states: Array, turning: bool = True) -> Array:
         """Kinetic energies (n,) of states (n, 13 N or more), without that of rotations where not ``turning``."""
@@ -567,8 +573,7 @@ class System:
     @cached_property
     def _changing(self) -> frozenset[int]:
         """Indices of the parameters that a run changes."""
-        changing = {switch.index for switch in self.switches}
-        return frozenset(changing | {watch.flag for watch in self.watches if watch.flag >= 0})
+        return frozenset([*(one.index for one in self.switches), *(one.flag for one in self.watches if one.flag >= 0)])
 
     def compiled_loads(self, t: float, y: Array, commutator: bool = True) -> Callable[..., Any]:
         """The LOADS role for a compiled loop; a user's function is tried out at this time and state. A commutator or

@@ -58,10 +58,6 @@ class States(NamedTuple):
     arguments: dict[str, Any]  # what they are made from, in JSON types
     noises: tuple[tuple[str, Noise], ...] = ()  # those that are noise
 
-    def and_those(self, others: States) -> States:
-        """These, and others behind them."""
-        return States(self.sizes + others.sizes, self.auxiliary + others.auxiliary, {}, self.noises + others.noises)
-
 
 OF_LOADS = {"dipole_command": ("torquer", "commanded dipole moments of magnetic torquers")}
 """States that loads of polhode bring: the dimension of each, and what it is."""

@@ -201,8 +201,7 @@ def composed(
         none = {"names": (), "potential": None, "conserves": ()} if alone else {}
         return roles_of(whole, structure, found, core) | none
 
-    made = put_together(whole, structure, bodies, ("system",) if core is None else None, own, others)
-    return measured(made, structure)
+    return measured(put_together(whole, structure, bodies, None if core else ("system",), own, others), structure)
 
 
 def in_pairs(load: Load) -> Load:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -15,14 +15,15 @@ from polhode.flows.sums import COMPENSATION
 from polhode.kernel import layout as L
 from polhode.lazy import xr
 from polhode.methods.record import Coordinates
-from polhode.systems.record import AuxiliaryVariable, System
+from polhode.systems.record import System
 from polhode.trajectory import schema
 from polhode.trajectory.charts import singular_note
-from polhode.trajectory.energies import EnergyBalance, energy_balance, massless_note, work_variables
+from polhode.trajectory.energies import EnergyBalance, energy_balance, massless_note
 from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies
 
 FEW_TIMES = 512
 """Most rows of which the index of times is kept for other runs."""
+Named = dict[str, tuple[Any, Any, dict[str, str]]]
 
 
 class Rows(NamedTuple):
@@ -85,30 +86,33 @@ def dataset(
     N, S = system.N, len(system.auxiliary)
     shape = states.shape[:-1]
     leading = ("member", "time")[-len(shape) :]
-    constants = Constants.alone(*system.for_kernels) if members is None else members
-    body = states[..., : L.BODY * N].reshape(*shape, N, L.BODY)
+    constants = Constants(*system.for_kernels) if members is None else members
     made = of_bodies(states.reshape(-1, states.shape[-1]), constants) if made is None else made
-    attitude, m, omega, velocity, spatial, kinetic = (a.reshape(*shape, *a.shape[1:]) for a in made)
-    r, p = body[..., L.POSITION : L.POSITION + 3], body[..., L.MOMENTUM : L.MOMENTUM + 3]
+    if len(shape) > 1:
+        made = OfBodies(*(a.reshape(*shape, *a.shape[1:]) for a in made))
+    attitude, m, omega, velocity, spatial, kinetic = made
     quantities: dict[str, Any] = {}
-    moving = system.rotates or system.translates  # else there are states alone
+    conserves, moving = system.conserves, system.rotates or system.translates  # else there are states alone
+    if system.translates or "total_momentum" in conserves or system.quantities is not None:
+        body = states[..., : L.BODY * N].reshape(*shape, N, L.BODY)
     if system.rotates:
         quantities |= {"attitude": attitude, "angular_momentum": m, "angular_velocity": omega}
     if system.translates:
+        r, p = body[..., L.POSITION : L.POSITION + 3], body[..., L.MOMENTUM : L.MOMENTUM + 3]
         quantities |= {"position": r, "momentum": p, "velocity": velocity}
     if compensation:
         quantities |= _compensations(system, states, constants, compensation)
     if moving:
         quantities["angular_momentum_space"] = spatial
-    if "vertical_angular_momentum" in system.conserves:
+    if "vertical_angular_momentum" in conserves:
         quantities["vertical_angular_momentum"] = _of_all(spatial[..., 2])
-    if "axial_angular_momentum" in system.conserves:
+    if "axial_angular_momentum" in conserves:
         axis = system.axis if members is None or members.axis is None else members.axis[:, None, None, :]
-        axial = m[..., 0] * axis[..., 0] + m[..., 1] * axis[..., 1] + m[..., 2] * axis[..., 2]
-        quantities["axial_angular_momentum"] = _of_all(axial)
-    if "total_momentum" in system.conserves:
-        quantities["total_momentum"] = p.sum(axis=-2)
-    if "total_angular_momentum" in system.conserves:
+        a, b, c = axis.tolist() if axis.ndim == 1 else (axis[..., k] for k in range(3))
+        quantities["axial_angular_momentum"] = _of_all(m[..., 0] * a + m[..., 1] * b + m[..., 2] * c)
+    if "total_momentum" in conserves:
+        quantities["total_momentum"] = body[..., L.MOMENTUM : L.MOMENTUM + 3].sum(axis=-2)
+    if "total_angular_momentum" in conserves:
         quantities["total_angular_momentum"] = spatial.sum(axis=-2)
     if system.quantities is not None:
         further: Any = system.quantities
@@ -128,48 +132,39 @@ def dataset(
             at = np.broadcast_to(np.asarray(times, dtype=float), shape).reshape(-1)
             potential = potential_energies(at, states.reshape(at.size, -1), constants, potential).reshape(shape)
         quantities["potential_energy"] = potential
-    balance = energy_balance(system, states, kinetic, potential) if balance is None else balance
-    work_columns = work_variables(system.auxiliary)
+    balance = energy_balance(system.work_columns, states, kinetic, potential) if balance is None else balance
     if moving:
         quantities |= {"energy": balance.energy, "energy_change": balance.change, "energy_error": balance.error}
     quantities["iterations"] = np.asarray(iterations)
-    label, meaning = schema.UNITS[units], schema.MEANING
+    if balance.work is not None:
+        quantities["work"] = balance.work
+    chart = chart if system.rotates else None
+    known = system.__dict__.setdefault("_words", {}) if members is None else {}
+    key = (units, compensation, potential is None, chart and chart.name)
+    if key not in known:
+        known[key] = _words_of(system, quantities, leading, units, chart, constants)
+    of_states, read, labels = known[key]
+    label, meaning, (new, kind) = schema.UNITS[units], schema.MEANING, _maker()
     words_of: Any = lambda name: {"long_name": meaning[name], "units": label[name]}  # noqa: E731
-    variables: dict[str, Any] = {}
-    for name, values in quantities.items():
-        inner = values.ndim - len(shape)
-        total = name.startswith("total_")
-        dims = leading
-        if inner and not total:
-            if N == 1:
-                values = values[..., 0, :] if inner == 2 else values[..., 0]
-            else:
-                dims = (*dims, "body")
-        if total or inner == 2:
-            dims = (*dims, "quaternion" if name in ("attitude", "attitude_compensation") else "axis")
-        variables[name] = (dims, values, words_of(name))
-    if moving:
-        variables["energy_error"][2]["scale"] = schema.SCALE
-    if work_columns:
-        variables["work"] = ((*leading, "force"), balance.work, words_of("work"))
-        variables["energy_error"][2]["long_name"] = schema.BALANCE
-    behind = states[..., L.BODY * N + system.read_from : L.BODY * N + S]
-    loaded, alongside = _read_by_loads(system.auxiliary[system.read_from :], behind, label, meaning)
-    for name, (inner_dims, read_values, words) in loaded.items():
-        variables[name] = ((*leading, *inner_dims), read_values, words)
+    variables = {
+        name: new(kind, dims, values if at is None else values[at], told.copy())
+        for (name, (dims, at, told)), values in zip(of_states.items(), quantities.values(), strict=True)
+    }
+    for name, (columns, dims, told) in read.items():
+        values = states[..., columns]
+        variables[name] = new(kind, dims, values if dims != leading else values[..., 0], told.copy())
+    given: dict[str, Any] = {}
     for name, (along, constant) in system.constants.items():
-        variables[name] = (tuple(along), np.array(constant), words_of(name))
+        given[name] = (tuple(along), np.array(constant), words_of(name))
     if system.box is not None:
-        variables["box"] = (("axis",), np.array(system.box, dtype=float), words_of("box"))
+        given["box"] = (("axis",), np.array(system.box, dtype=float), words_of("box"))
     if system.mass_at is not None:
         mass = system.mass_at(np.broadcast_to(np.asarray(times, dtype=float), shape).reshape(-1))
         mass = mass.reshape(*shape, N)
         if members is not None:  # all burn as much
             mass = mass - system.mass + constants.mass[:, None, :]
         about = {**words_of("mass"), "note": schema.FALLING}
-        variables["mass"] = ((*leading, "body"), mass, about) if N > 1 else (leading, mass[..., 0], about)
-    if chart is not None and not system.rotates:
-        chart = None
+        given["mass"] = ((*leading, "body"), mass, about) if N > 1 else (leading, mass[..., 0], about)
     if chart is not None and chart.name in schema.MEANING:
         first = L.BODY * N + S
         values = states[..., first : first + chart.size * N].reshape(*shape, N, chart.size)
@@ -179,9 +174,39 @@ def dataset(
         dims = (*leading, "body", schema.CHART_DIMENSION[chart.name])
         if N == 1:
             values, dims = values[..., 0, :], (*leading, dims[-1])
-        words = {**words_of(chart.name), **chart.attributes}
-        variables[chart.name] = (dims, values, words | ({"note": note} if note else {}))
-    note = "" if system.potential is not None or system.conserves or work_columns else schema.KINETIC_ONLY
+        told = {**words_of(chart.name), **chart.attributes}
+        given[chart.name] = (dims, values, told | ({"note": note} if note else {}))
+    sizes = {"time": shape[-1]} if len(shape) == 1 else {"member": shape[0], "time": shape[-1]}
+    if N > 1:
+        sizes["body"] = N
+    attributes = {**attributes, **(schema.COMMANDS if system.sampled else {})}
+    given |= more or {}
+    return assembled(variables, given, np.asarray(times, dtype=float), label["time"], labels, sizes, attributes,
+                     varied or {})  # fmt: skip
+
+
+def _words_of(
+    system: System, quantities: Mapping[str, Any], leading: tuple[str, ...], units: str, chart: Coordinates | None,
+    constants: Constants,
+) -> tuple[Named, Named, list[tuple[str, Any]]]:  # fmt: skip
+    """What is said of the variables of a system, the same in all its runs: of what follows from the states, by name,
+    dimensions, what of the values is shown (None: all), attributes; of what loads read, columns of the states,
+    dimensions, attributes; names of dimensions, and what ``_labelled`` makes of the labels along them."""
+    N, label, meaning = system.N, schema.UNITS[units], schema.MEANING
+    found: Named = {}
+    for name, values in quantities.items():
+        inner, total, dims, at = values.ndim - len(leading), name.startswith("total_"), leading, None
+        if name == "work":
+            inner, dims = 0, (*leading, "force")
+        if inner and not total:
+            if N == 1:
+                at = (..., 0, slice(None)) if inner == 2 else (..., 0)
+            else:
+                dims = (*dims, "body")
+        if total or inner == 2:
+            dims = (*dims, "quaternion" if name in ("attitude", "attitude_compensation") else "axis")
+        found[name] = dims, at, {"long_name": meaning[name], "units": label[name]}
+    note = "" if system.potential is not None or system.conserves or system.work_columns else schema.KINETIC_ONLY
     if "mutual_gravity" in system.provides:
         note = massless_note(constants.parameters[..., :N])
     if not system.records_work:
@@ -190,51 +215,40 @@ def dataset(
         note = schema.TAKEN_FOR_POTENTIAL
     elif not system.balanced:
         note = schema.CHANGING_POTENTIAL
-    if note and moving:
-        for name in ("energy", "energy_error", "energy_change"):
-            variables[name][2]["note"] = note
+    if "energy_error" in found:
+        found["energy_error"][2]["scale"] = schema.SCALE
+        if system.work_columns:
+            found["energy_error"][2]["long_name"] = schema.BALANCE
+        for name in ("energy", "energy_error", "energy_change") if note else ():
+            found[name][2]["note"] = note
+    columns, read, along = dict[str, list[int]](), Named(), dict[str, tuple[Any, ...]]()
+    for k, own in enumerate(system.auxiliary):
+        columns.setdefault(own.quantity, []).append(k)
+    forces = tuple(system.auxiliary[k].label for k in columns.pop("work", ()))
+    for name, numbers in columns.items():
+        first = system.auxiliary[numbers[0]]
+        unit, long_name = first.unit or label.get(name, ""), first.words or meaning[name]
+        dims = (*leading, first.dimension) if first.dimension else leading
+        read[name] = (
+            [L.BODY * N + k for k in numbers],
+            dims,
+            {"long_name": long_name, "units": unit, "role": schema.ROLE},
+        )
+        if first.dimension:
+            told = [system.auxiliary[k].label for k in numbers]  # numbers, or with the name of a body
+            along[first.dimension] = tuple(int(word) if word.isdigit() else word for word in told)
     angles = chart is not None and schema.CHART_DIMENSION.get(chart.name) == "angle"
     labels: list[tuple[str, tuple[Any, ...]]] = [
-        ("axis", tuple(schema.AXES)), ("body", system.names if N > 1 else ()),
-        ("force", tuple(system.auxiliary[k].label for k in work_columns)), *alongside,
+        ("axis", tuple(schema.AXES)), ("body", system.names if N > 1 else ()), ("force", forces), *along.items(),
         ("angle", tuple(schema.ANGLES) if angles else ()),
         ("quaternion", tuple(schema.QUATERNION) if system.rotates else ()),
     ]  # fmt: skip
-    variables |= more or {}
-    sizes = dict(zip(leading, shape, strict=True)) | ({"body": N} if N > 1 else {})
-    attributes = {**attributes, **(schema.COMMANDS if system.sampled else {})}
-    known = tuple((name, words) for name, words in labels if words)
-    about = {"long_name": "time", "units": label["time"]}
-    return assembled(variables, np.asarray(times, dtype=float), about, known, sizes, attributes, varied or {})
+    return found, read, [(name, _labelled(name, words)) for name, words in labels if words]
 
 
 def _of_all(values: Array) -> Array:
     """The sum over the bodies, the last axis."""
     return values[..., 0].copy() if values.shape[-1] == 1 else values.sum(axis=-1)
-
-
-Named = dict[str, tuple[tuple[str, ...], Any, dict[str, str]]]
-
-
-def _read_by_loads(
-    variables: Sequence[AuxiliaryVariable], values: Array, units: Mapping[str, str], meaning: Mapping[str, str]
-) -> tuple[Named, list[tuple[str, tuple[Any, ...]]]]:
-    """The auxiliary variables that loads read, by name: dimensions behind the time, values and attributes; and the
-    labels along these dimensions."""
-    columns: dict[str, list[int]] = {}
-    for k, own in enumerate(variables):
-        columns.setdefault(own.quantity, []).append(k)
-    found: Named = {}
-    labels: dict[str, tuple[Any, ...]] = {}
-    for name, numbers in columns.items():
-        first, own_values = variables[numbers[0]], values[..., numbers]
-        unit, long_name = first.unit or units.get(name, ""), first.words or meaning[name]
-        words = {"long_name": long_name, "units": unit, "role": schema.ROLE}
-        found[name] = ((first.dimension,), own_values, words) if first.dimension else ((), own_values[..., 0], words)
-        if first.dimension:
-            told = [variables[k].label for k in numbers]  # numbers, or with the name of a body
-            labels[first.dimension] = tuple(int(word) if word.isdigit() else word for word in told)
-    return found, list(labels.items())
 
 
 def _compensations(system: System, states: Array, constants: Constants, compensation: str) -> dict[str, Any]:
@@ -257,32 +271,31 @@ def _compensations(system: System, states: Array, constants: Constants, compensa
 
 
 @lru_cache(64)
-def _labelled(name: str, words: tuple[int | str, ...]) -> tuple[Any, Any]:
-    """An index of labels along a dimension and its coordinate, made once."""
+def _labelled(name: str, words: tuple[int | str, ...]) -> tuple[Any, ...]:
+    """``_index`` of labels along a dimension, made once."""
     return _index(name, np.array(words), {})
 
 
 @lru_cache(64)
-def _timed(times: bytes, **about: str) -> tuple[Any, Any]:
+def _timed(times: bytes, unit: str) -> tuple[Any, ...]:
     """Likewise of few times; they cannot be written, as runs that record at the same times share them."""
-    return _index("time", np.frombuffer(times), about)
+    return _index("time", np.frombuffer(times), {"long_name": "time", "units": unit})
 
 
-def _index(name: str, values: Array | Indices | NDArray[np.str_], about: Mapping[str, str]) -> tuple[Any, Any]:
-    """An index along a dimension, and its coordinate."""
+def _index(name: str, values: Array | Indices | NDArray[np.str_], about: Mapping[str, str]) -> tuple[Any, ...]:
+    """An index along a dimension, its length, and kind, dimensions, values and attributes of its coordinate."""
     import pandas as pd
     from xarray.indexes import PandasIndex
 
     index = PandasIndex(pd.Index(values, name=name), name)  # which need not give it its name
     (coordinate,) = index.create_variables().values()
-    coordinate.attrs.update(about)
-    return index, coordinate
+    return index, len(values), type(coordinate), coordinate.dims, coordinate._data, dict(about)
 
 
 @cache
-def _maker() -> Callable[..., Any]:
+def _maker() -> tuple[Callable[..., Any], Any]:
     """``made(kind, dims, values, attributes)`` a variable of xarray without looking at all of it again, which costs
-    five times as much; by its constructor where variables of a version of xarray hold other things."""
+    five times as much; by its constructor where variables of a version of xarray hold other things. And the kind."""
     from xarray import Variable
 
     def made(kind: type, dims: tuple[str, ...], values: Any, attributes: dict[str, Any]) -> Any:
@@ -291,39 +304,39 @@ def _maker() -> Callable[..., Any]:
         return one
 
     new, known = object.__new__, {"_attrs", "_data", "_dims", "_encoding"}
-    return made if known == {*Variable.__slots__} else lambda kind, *all_of_it: kind(*all_of_it, fastpath=True)
+    usual = known == {*Variable.__slots__}
+    return made if usual else lambda kind, *all_of_it: kind(*all_of_it, fastpath=True), Variable
 
 
 def assembled(
-    variables: Mapping[str, Any], times: Array, about: dict[str, str],
-    labels: tuple[tuple[str, tuple[Any, ...]], ...], sizes: Mapping[str, int], attributes: Mapping[str, Any],
-    varied: Mapping[str, Any],
+    made: dict[str, Any], given: Mapping[str, Any], times: Array, unit: str, labels: list[tuple[str, Any]],
+    sizes: dict[str, int], attributes: dict[str, Any], varied: Mapping[str, Any],
 ) -> xr.Dataset:  # fmt: skip
-    """The Dataset of variables that are known to fit together.
+    """The Dataset of variables that are known to fit together, ``made`` or ``given`` as dimensions, values, attributes.
 
     xarray's own constructor compares the dimensions, coordinates and indexes of all variables with each other, 0.2 ms
     for what is right by construction. So the checked pieces are put together as its own operations do it
     (``Dataset._construct_direct``), and by the constructor where a version of xarray should not have that."""
-    from xarray import Dataset, Variable
+    from xarray import Dataset
 
-    made, coords, indexes, new = dict[str, Any](), dict[str, Any](), dict[str, Any](), _maker()
-    lengths: dict[Any, int] = dict(sizes)
-    indexed = [(name, _labelled(name, words)) for name, words in labels]
-    if times.ndim == 1:
-        shared = len(times) <= FEW_TIMES
-        indexed.append(("time", _timed(times.tobytes(), **about) if shared else _index("time", times, about)))
+    coords, indexes, lengths, indexed = dict[str, Any](), dict[str, Any](), dict[Any, int](sizes), labels
+    new, Variable = _maker()
+    if times.ndim > 1:
+        coords["time"] = Variable(("member", "time"), times, {"long_name": "time", "units": unit})
+    elif len(times) <= FEW_TIMES:
+        indexed = [*indexed, ("time", _timed(times.tobytes(), unit))]
     else:
-        coords["time"] = Variable(("member", "time"), times, about)
+        indexed = [*indexed, ("time", _index("time", times, {"long_name": "time", "units": unit}))]
     if "member" in sizes:
         numbers = np.arange(sizes["member"])
-        indexed.append(("member", _index("member", numbers, {"long_name": "number of the member"})))
-    for name, (index, kept) in indexed:
-        indexes[name], lengths[name] = index, len(index.index)
-        coords[name] = new(type(kept), kept.dims, kept._data, dict(kept.attrs))
-    for into, given in ((made, variables), (coords, varied)):
-        for name, (dims, values, told) in given.items():
+        indexed = [*indexed, ("member", _index("member", numbers, {"long_name": "number of the member"}))]
+    for name, (index, lengths[name], kind, dims, values, told) in indexed:
+        indexes[name], coords[name] = index, new(kind, dims, values, dict(told))
+    for into, those in ((made, given), (coords, varied)):
+        for name, (dims, values, told) in those.items():
             if tuple(dims) == (name,):  # labels
-                indexes[name], one = _index(name, np.asarray(values), told)
+                index, _, kind, *rest = _index(name, np.asarray(values), told)
+                indexes[name], one = index, new(kind, *rest)
             elif type(values) is np.ndarray and values.dtype.kind in "fi" and type(dims) is tuple:
                 one = new(Variable, dims, values, dict(told))
             else:
@@ -332,10 +345,10 @@ def assembled(
             lengths.update(zip(one.dims, one.shape, strict=True))
     try:
         return Dataset._construct_direct(  # type: ignore[no-any-return, unused-ignore]
-            made | coords, set(coords), dims=lengths, attrs=dict(attributes), indexes=indexes
+            made | coords, set(coords), dims=lengths, attrs=attributes, indexes=indexes
         )
     except (AttributeError, TypeError):
-        return Dataset(made, xr.Coordinates(coords, indexes=indexes), dict(attributes))
+        return Dataset(made, xr.Coordinates(coords, indexes=indexes), attributes)
 
 
 def with_events(ds: xr.Dataset, system: System, found: Mapping[str, Any], units: str = "consistent") -> xr.Dataset:

@@ -10,20 +10,18 @@ small. Where the scale is 0 nothing has moved, and the error is 0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from polhode.arguments import Array, Indices
-from polhode.kernel import layout as L
-from polhode.systems.record import AuxiliaryVariable, System
 from polhode.trajectory.quantities import balance_of_rows, writable
 
 MASSLESS = "of bodies without mass"
 """How a note begins that says so of the energy."""
 MOST_NAMED = 8
 """Most numbers of bodies in a note."""
+NOTHING, NONE = np.empty(0), np.empty((0, 0))
 
 
 class EnergyBalance(NamedTuple):
@@ -40,26 +38,23 @@ class EnergyBalance(NamedTuple):
     work: Array | None  # (..., n, F): the work of each force
 
 
-def work_variables(auxiliary: Sequence[AuxiliaryVariable]) -> list[int]:
-    """Which auxiliary variables are works."""
-    return [k for k, own in enumerate(auxiliary) if own.quantity == "work"]
-
-
 def energy_balance(
-    system: System, states: Array, kinetic: Array, potential: Array | None, before: Array | None = None,
+    work_columns: list[int], states: Array, kinetic: Array, potential: Array | None, before: Array | None = None,
     begins: bool = True,
 ) -> EnergyBalance:  # fmt: skip
-    """The balance of rows, of which the first is the start."""
-    columns = [L.BODY * system.N + k for k in work_variables(system.auxiliary)]
-    work = np.ascontiguousarray(states[..., columns]) if columns else np.empty((*kinetic.shape, 0))
-    alone, n, F = kinetic.ndim == 1, kinetic.shape[-1], len(columns)
-    M, P, none = 1 if alone else len(kinetic), int(potential is not None), np.empty((len(kinetic), 0))
-    energies = writable(kinetic).reshape(M, n), (none if potential is None else writable(potential)).reshape(M, n * P)
-    floors = np.zeros((M, 1 + P + F)) if before is None else before.reshape(M, -1)
-    rows, largest, first, worst = np.empty((3, M, n)), np.zeros(floors.shape), np.empty((M, 2), np.int64), np.empty(M)
-    balance_of_rows(*energies, work.reshape(M, n, F), floors, begins, *rows, largest, first, worst)
-    j = 0 if alone else slice(None)
-    return EnergyBalance._make((*rows[:, j], largest[j], first[j], worst[j], work if F else None))
+    """The balance of rows, of which the first is the start; ``work_columns`` are those of the states."""
+    shape, kinetic, potential = kinetic.shape, writable(kinetic), NOTHING if potential is None else writable(potential)
+    work = np.ascontiguousarray(states[..., work_columns]) if work_columns else None
+    M, F = 1 if len(shape) == 1 else shape[0], len(work_columns)
+    largest, first, worst = np.zeros((M, 1 + (potential is not NOTHING) + F)), np.empty((M, 2), np.int64), np.empty(M)
+    energy, change, error = np.empty(shape), np.empty(shape), np.empty(shape)
+    balance_of_rows(
+        kinetic.ravel(), potential.ravel(), NONE if work is None else work.reshape(-1, F),
+        np.zeros(largest.shape) if before is None else before.reshape(M, -1), begins,
+        energy.ravel(), change.ravel(), error.ravel(), largest, first, worst,
+    )  # fmt: skip
+    of_runs = (largest, first, worst) if len(shape) > 1 else (largest[0], first[0], worst[0])
+    return EnergyBalance._make((energy, change, error, *of_runs, work))
 
 
 def massless_note(mu: Array) -> str:

@@ -164,10 +164,6 @@ class Growing:
                 self.disk.write(self.folder.joinpath(str(name), "c", *["0"] * values.ndim), encoded(values))
             self._put(str(name), node_of(variable, values.shape, values.shape))
 
-    def describe(self, name: str, attributes: Mapping[str, Any]) -> None:
-        """Other attributes of a variable, from the next ``show`` on."""
-        self.nodes[name]["attributes"] = dict(attributes)
-
     def show(self, attributes: Mapping[str, Any], last: bool = False) -> None:
         """Write the unfinished chunk and, after it, the metadata by which others see all rows handed in."""
         filled = self.rows % self.chunk if self.chunk else 0

@@ -23,6 +23,7 @@ BEYOND = 100.0
 """Error over what else there was from which on a run counts as blown up; steps that are merely large stay below 1."""
 ROUNDING = 2.0**-40
 """Error over the energy of the start up to which it is taken for rounding of the energies."""
+FLOAT = np.dtype(float)
 
 
 class Constants(NamedTuple):
@@ -34,11 +35,6 @@ class Constants(NamedTuple):
     parameters: Array  # (M, P): parameters of the roles, with the scratch memory behind them
     # (M, 3) or None: the symmetry axes (user's frame), of systems whose axial angular momentum is conserved
     axis: Array | None = None
-
-    @classmethod
-    def alone(cls, *of_system: Array | None) -> Constants:
-        """Those of one member, from ``System.for_kernels``."""
-        return cls._make(None if one is None else one[None] for one in of_system)
 
     @property
     def bodies(self) -> Array:
@@ -55,7 +51,8 @@ class Constants(NamedTuple):
 
 def writable(values: Array) -> Array:
     """The numbers as kernels take arrays: themselves where they are in order and can be written."""
-    here = values.dtype == float and values.flags.c_contiguous and values.flags.writeable
+    flags = values.flags
+    here = values.dtype == FLOAT and flags.c_contiguous and flags.writeable
     return values if here else np.require(values, float, ["C", "W"])
 
 
@@ -76,34 +73,31 @@ def quantities_of_rows(rows, per, mass, moments, frames, attitude, angular, omeg
     N = mass.shape[1]
     for k in range(rows.shape[0]):
         j = k // per
-        y, own, frame_of = pointer(rows[k]), pointer(moments[j]), pointer(frames[j])
+        y = pointer(rows[k])
         for i in range(N):
             b = L.BODY * i
-            frame, q, m = get4(frame_of, 4 * i), get4(y, b + L.ATTITUDE), get3(y, b + L.ANGULAR)
-            r, p, inertia = get3(y, b + L.POSITION), get3(y, b + L.MOMENTUM), get3(own, 3 * i)
+            frame, q, m = get4(pointer(frames[j, i]), 0), get4(y, b + L.ATTITUDE), get3(y, b + L.ANGULAR)
+            r, p, inertia = get3(y, b + L.POSITION), get3(y, b + L.MOMENTUM), get3(pointer(moments[j, i]), 0)
             w = (m[0] / inertia[0], m[1] / inertia[1], m[2] / inertia[2])
             v = (p[0] / mass[j, i], p[1] / mass[j, i], p[2] / mass[j, i])
             turned, mine = multiply(q, conjugate(frame)), rotate(frame, m)
-            put4(pointer(attitude[k]), 4 * i, turned)
-            put3(pointer(angular[k]), 3 * i, mine)
-            put3(pointer(omega[k]), 3 * i, rotate(frame, w))
-            put3(pointer(velocity[k]), 3 * i, v)
-            put3(pointer(spatial[k]), 3 * i, add(rotate(turned, mine), cross(r, p)))
+            put4(pointer(attitude[k, i]), 0, turned)
+            put3(pointer(angular[k, i]), 0, mine)
+            put3(pointer(omega[k, i]), 0, rotate(frame, w))
+            put3(pointer(velocity[k, i]), 0, v)
+            put3(pointer(spatial[k, i]), 0, add(rotate(turned, mine), cross(r, p)))
             moving = p[0] * v[0] + p[1] * v[1] + p[2] * v[2]
             kinetic[k, i] = 0.5 * moving + 0.5 * (m[0] * w[0] + m[1] * w[1] + m[2] * w[2])
 
 
 def of_bodies(states: Array, constants: Constants) -> OfBodies:
     """What follows from the states of M members, at n rows each."""
-    rows = writable(states)
-    K, (M, N) = len(rows), constants.mass.shape
-    attitude, kinetic = np.empty((K, 4 * N)), np.empty((K, N))
-    three = [np.empty((K, 3 * N)) for _ in range(4)]
-    flat = [np.array(a, dtype=float).reshape(M, -1) for a in constants[:3]]  # writable, as kernels take arrays
-    quantities_of_rows(rows, max(1, K // M), *flat, attitude, *three, kinetic)
-    energy = kinetic[:, 0] if N == 1 else kinetic.sum(axis=1)
-    angular, omega, velocity, spatial = (a.reshape(K, N, 3) for a in three)
-    return OfBodies(attitude.reshape(K, N, 4), angular, omega, velocity, spatial, energy)
+    rows, mass, moments, frames = map(writable, (states, *constants[:3]))
+    K, (M, N) = len(rows), mass.shape
+    kinetic, of = np.empty((K, N)), (K, N, 3)
+    made = [np.empty((K, N, 4)), np.empty(of), np.empty(of), np.empty(of), np.empty(of)]
+    quantities_of_rows(rows, max(1, K // M), mass, moments, frames, *made, kinetic)
+    return OfBodies._make((*made, kinetic[:, 0] if N == 1 else kinetic.sum(axis=1)))
 
 
 @jit.inlined
@@ -114,40 +108,42 @@ def above(top, one):
 
 @jit.loop(BALANCE)
 def balance_of_rows(kinetic, potential, work, before, begins, energy, change, error, largest, first, worst):
-    """Write the balance of each run j from its energies [j, k] and ``work`` [j, k, f] at rows k; ``potential`` has no
-    columns where there is none, and ``before`` [j] is the largest of rows that were between the first and the second.
+    """Write the balance of each run j from energies of its rows, run after run, and ``work`` [row, f]; ``potential`` is
+    empty where there is none, and ``before`` [j] is the largest of rows that were between the first and the second.
 
     What explodes must not be its own scale: for that the kinetic energy is counted as at the start, all else as it is,
     and the error has to be beyond its largest so far, too. One crude step has hardly changed the potential yet: in the
     row after the start (the second here, if it ``begins``) the energy of the start counts besides. From rest, that row
     tells nothing. An error that is no more than rounding of the energies themselves is none.
     """
-    n, P = kinetic.shape[1], min(1, potential.shape[1])
-    for j in range(kinetic.shape[0]):
+    n, P = kinetic.size // max(1, worst.size), min(1, potential.size)
+    for j in range(worst.size):
+        begin = j * n
         first[j, 0], first[j, 1], worst[j] = n, n, 0.0
         for k in range(n):
-            energy[j, k] = kinetic[j, k] + potential[j, k] if P else kinetic[j, k]
-            change[j, k] = energy[j, k] - energy[j, 0]
+            row = begin + k
+            energy[row] = kinetic[row] + potential[row] if P else kinetic[row]
+            change[row] = energy[row] - energy[begin]
             done, scale, there, others = 0.0, 0.0, 0.0, 0.0
             for i in range(largest.shape[1]):
-                size = kinetic[j, k]
+                size = kinetic[row]
                 if i > P:
-                    more = work[j, k, i - 1 - P] - work[j, 0, i - 1 - P]
+                    more = work[row, i - 1 - P] - work[begin, i - 1 - P]
                     size, done = abs(more), done + more
                 elif i > 0:
-                    size = abs(potential[j, k] - potential[j, 0])
+                    size = abs(potential[row] - potential[begin])
                 top = size if k == 0 else above(largest[j, i], size)
                 largest[j, i] = above(top, before[j, i]) if k == 1 else top
                 scale += largest[j, i]
                 if i > 0:
                     there, others = there + size, others + largest[j, i]
-            off = change[j, k] - done
-            error[j, k] = 0.0 if scale == 0.0 else off / scale
-            off, there = abs(off), kinetic[j, 0] + there
-            if off <= ROUNDING * abs(energy[j, 0]):
+            off = change[row] - done
+            error[row] = 0.0 if scale == 0.0 else off / scale
+            off, there = abs(off), kinetic[begin] + there
+            if off <= ROUNDING * abs(energy[begin]):
                 off = 0.0
             if k == 1 and begins:
-                off, there = off * float(kinetic[j, 0] != 0.0), there + abs(energy[j, 0])
+                off, there = off * float(kinetic[begin] != 0.0), there + abs(energy[begin])
             if first[j, 0] == n and not off <= above(BEYOND * there, others):
                 first[j, 0] = k
             if first[j, 1] == n and not off <= LARGE * scale:

@@ -599,8 +599,7 @@ class _Reader:
                 self.wrong(("initial", name), f"there is no body {name!r} in [system]; its bodies are {known}")
         if not told.keys() <= set(system.names):
             return state
-        found = rows_by_name(system.names, {**state, **told})
-        return {name: np.asarray(value).tolist() for name, value in found.items()}
+        return {k: np.asarray(one).tolist() for k, one in rows_by_name(system.names, {**state, **told}).items()}
 
     def started(self, run: Mapping[str, Any]) -> Epoch | None:
         """The instant at which the run starts, if its epoch is known."""

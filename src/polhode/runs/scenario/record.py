@@ -245,8 +245,7 @@ def path_of(tables: Mapping[str, Any], key: str) -> str:
 def named_path(tables: Mapping[str, Any], key: str) -> str:
     """A key of a summand as its system has it: ``tether.stiffness`` for ``system.loads[0].stiffness``."""
     _, group, entry, *rest = path_of(tables, key).split(".")
-    listed = tables["system"][group]
-    return ".".join([name_of(listed[int(entry)]) if entry.isdigit() else entry, *rest])
+    return ".".join([name_of(tables["system"][group][int(entry)]) if entry.isdigit() else entry, *rest])
 
 
 def name_of(entry: object) -> str:

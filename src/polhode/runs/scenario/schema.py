@@ -347,11 +347,6 @@ def of_one_body() -> list[Argument]:
     ]
 
 
-def system_table(name: str) -> Table:
-    """The table ``[system]`` with ``type = name``."""
-    return table_of(SYSTEMS[name], "type")
-
-
 def scenario_file() -> Table:
     """The table of a whole file, with the systems, forces, events, recipes and methods that are registered now."""
     options = [*option_keys()]
@@ -365,7 +360,7 @@ def scenario_file() -> Table:
         key("title", str),
         key("version", one_word(2), "2: a potential beside a torque, force or load of [system] acts, too"),
         key("problem", str, "a ready-made problem, see `polhode systems`"),
-        key("system", one_of([*map(system_table, SYSTEMS), sum_table()], "type")),
+        key("system", one_of([*(table_of(SYSTEMS[name], "type") for name in SYSTEMS), sum_table()], "type")),
         key("initial", initial_table()), key("elements", ELEMENTS),
         key("method", either(TEXT, method, **{"else": 1})),
         key("events", listed(event), "what to look for: words such as 'periapsis', 'node', or tables with a kind"),
@@ -376,5 +371,6 @@ def scenario_file() -> Table:
 def json_schema() -> dict[str, Any]:
     """The JSON schema of scenario files."""
     tables: dict[str, Any] = {}
-    made = scenario_file().published(tables)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": tables, **made}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": tables, **scenario_file().published(tables)
+    }  # fmt: skip

@@ -240,8 +240,7 @@ class _Taking:
         leg = self.leg
         if leg.exact or not leg.steps.n:
             return times == leg.last
-        slack = ON_GRID * np.maximum(abs(leg.steps.size(leg.steps.n - 1)), np.abs(times))
-        return np.abs(times - leg.last) <= slack
+        return np.abs(times - leg.last) <= ON_GRID * np.maximum(abs(leg.steps.size(leg.steps.n - 1)), np.abs(times))
 
     def holds(self, times: Array) -> Mask:
         """Which rows are before the end."""
