@@ -36,6 +36,15 @@ def role_of(g, **loads):
     return series_role(*arguments_of(g, **loads))
 
 
+def call(part, t, N, y, bodies, parameters, out):
+    coefficients(part, t, N, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
+
+
+def compiled(role):
+    signature = types.void(i8, f8, i8, *[f8[::1]] * 4)
+    return jit.compile_kernel(jit.bind(call, coefficients=role.function), signature)
+
+
 def taylor(role, y, t, h, K, p=(), run=None):
     """Coefficients of the states in powers of (time - t)/h, K + 1 rows; the body has mass 1.25, moments 2, 1.5, 1."""
     bodies, work = np.zeros(L.OF_BODY), np.full(role.size, np.nan)
@@ -43,8 +52,9 @@ def taylor(role, y, t, h, K, p=(), run=None):
     bodies[L.INERTIA : L.INERTIA + 3] = 2.0, 1.5, 1.0
     bodies[L.INVERSE_INERTIA : L.INVERSE_INERTIA + 3] = 1.0 / bodies[L.INERTIA : L.INERTIA + 3]
     work[SCALE] = h
+    work[role.code_at : role.code_at + role.code.size] = role.code.view(float)
     given = K, t, 1, np.array(y, float), bodies, np.array(p, float), work
-    (run or role.function)(*given)
+    (run or (compiled(role) if role.code.size else role.function))(*given)
     return work[HEAD : HEAD + role.width * (K + 1)].reshape(K + 1, -1)
 
 
@@ -275,15 +285,9 @@ def test_no_form_is_tried_twice(monkeypatch):
     assert len(made) == len(set(map(tuple, made))) == 1
 
 
-def call(part, t, N, y, bodies, parameters, out):
-    coefficients(part, t, N, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
-
-
 def test_compiled_as_in_python():
     g, loads = orbit_of(j2, 2)
     role = role_of(g, **loads)
-    signature = types.void(i8, f8, i8, *[f8[::1]] * 4)
-    kernel = jit.compile_kernel(jit.bind(call, coefficients=role.function), signature)
-    expected, found = (taylor(role, FLAT, T, H, ORDER, P, run) for run in (None, kernel))
+    expected, found = (taylor(role, FLAT, T, H, ORDER, P, run) for run in (None, compiled(role)))
     size = np.abs(expected).max(axis=1, keepdims=True)
     assert np.all(np.abs(found - expected) <= 1e-12 * size)

@@ -261,7 +261,7 @@ def taylor_engine_for(run: Run, again: Callable[[], Engine], compiles: bool) -> 
         return str(problem)
     if made is None:
         return f"the loads of {system.name!r} choose between formulas, so that steps are cut, each member's elsewhere"
-    width, fixed = lane_width(series=True), fixed_of(system.dynamics)
+    width, fixed = lane_width(series=True), fixed_of(system.in_full)
     try:
         if not run.adaptive:
             prepared = by_series(own.prepared, made)

@@ -29,8 +29,9 @@ from polhode.kernel.access import get4
 from polhode.kernel.jit import helper, inlined, integers
 from polhode.kernel.simd import fused, load4, spread, store4
 
-# int coefficients: order | states | width of a row | conditions | where they begin | where sums are
-ORDER, STATES, WIDTH, CONDITIONS, CONDITIONS_AT, SUMS = 0, 1, 2, 3, 4, 5
+# int coefficients: order | states | width of a row | conditions | where they begin | where sums are | where the
+# table of a series is | its length | the table
+ORDER, STATES, WIDTH, CONDITIONS, CONDITIONS_AT, SUMS, CODE_AT, LENGTH, CODE = 0, 1, 2, 3, 4, 5, 6, 7, 8
 # work
 SCALE, SCALED, SPARE, HEAD = 0, 1, 2, 16
 SMALLEST_ORDER, LARGEST_ORDER = 2, 30
@@ -344,6 +345,9 @@ def taylor_step(t, h, p):
     """A step of h, or the first part of it that the tolerance allows; NEXT_TIME becomes the time at its end."""
     K, r = p.int_coefficients[ORDER], p.work
     p.step_info[L.LOADED] = 0.0
+    if p.int_coefficients[LENGTH] > 0 and integers(r)[p.int_coefficients[CODE_AT]] == 0:
+        for k in range(p.int_coefficients[LENGTH]):
+            integers(r)[p.int_coefficients[CODE_AT] + k] = p.int_coefficients[CODE + k]
     if p.step_info[L.RELATIVE] > 0.0:
         if p.step_info[L.SCALE] == 0.0:
             p.step_info[L.SCALE] = power_below(abs(h), r)

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import copy
 import functools
-import gc
 import hashlib
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -28,6 +26,7 @@ from numba.experimental import function_type as function_type  # what numba know
 
 from polhode.kernel.cache import object_made
 from polhode.kernel.calls import NO_ERROR, Options, Written
+from polhode.kernel.interrupts import no_collections
 from polhode.kernel.later import PLACES, Helper, teach
 from polhode.kernel.machine import ARRAY, CALLED, OBJECT, processor
 from polhode.kernel.reach import compiler, digest_of
@@ -70,18 +69,6 @@ def few_passes() -> llvm.ModulePassManager | None:
     return manager
 
 
-@contextmanager
-def _no_collections() -> Iterator[None]:
-    """A block in which Python does not look for unused objects: it would look at all there are, and find none."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
-
-
 def compiled(function: FunctionType, signature: Any, options: dict[str, Any], **how: Any) -> tuple[Any, ...]:
     """A function compiled for these types, over so many ``lanes`` or with derivatives along so many ``directions`` if
     there are any: its machine code, the names that this needs, its own, and which of its arguments are functions."""
@@ -97,7 +84,7 @@ def emitted(codegen: Any, module: llvm.ModuleRef) -> tuple[bytes, list[str]]:
 
 
 @global_compiler_lock
-@_no_collections()
+@no_collections()
 def optimised(function: FunctionType, signature: Any, options: dict[str, Any], **how: Any) -> tuple[Any, ...]:
     """The name of a compiled function, which of its arguments are functions, and its module."""
     teach()

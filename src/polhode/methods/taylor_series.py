@@ -28,10 +28,12 @@ from polhode.errors import InvalidInput
 from polhode.flows import polynomial, taylor
 from polhode.flows.drift import drift_compensated
 from polhode.kernel import layout as L
+from polhode.kernel.interrupts import no_collections
 from polhode.kernel.jit import bind, helper, hole, inlined
+from polhode.kernel.recurrences import LARGEST_ORDER
 from polhode.kernel.simd import load4, load8, spread, spread8
 from polhode.methods.record import CompiledMethod, Method, Promises
-from polhode.programs.series_role import LARGEST_ORDER, series_role
+from polhode.programs.series_role import series_role
 
 SMALLEST_ORDER = 2
 SHOWN = (8, 12, 16, 20, 30)
@@ -83,9 +85,10 @@ def order_for(rtol: float) -> int:
     return min(22, max(16, ceil(13.0 - 0.6 * log10(rtol))))
 
 
+@no_collections()
 def of_program(name: str, order: int, by_tolerance: Callable[[float], int] | None, system: Any) -> CompiledMethod:
     """The method for a system whose loads are a program."""
-    dynamics = system.dynamics
+    dynamics = system.in_full
     if dynamics.reason:
         why = system.untraced or f"those of {system.name!r} cannot be traced: {dynamics.reason}"
         raise InvalidInput(
@@ -94,10 +97,10 @@ def of_program(name: str, order: int, by_tolerance: Callable[[float], int] | Non
         )
     moves, turns = (tuple(np.isfinite(one).tolist()) for one in (system.mass, np.min(system.moments, axis=1)))
     made = series_role(dynamics.graph, system.N, dynamics.force, dynamics.torque, dynamics.rates, moves, turns)
-    numbers = [order, made.states, made.width, made.conditions, made.conditions_at, made.size]
+    numbers = [order, made.states, made.width, made.conditions, made.conditions_at, made.size, made.code_at]
     return CompiledMethod(
         polynomial.taylor_step, lambda bodies, blocks: made.size + polynomial.SUMS_ROWS * made.width, np.zeros(1),
-        np.array(numbers, np.int64),
+        np.concatenate([np.array([*numbers, len(made.code)], np.int64), made.code]),
         estimate=order, dense=polynomial.polynomial_state, auxiliary_work=0, controller="own", role=made.function,
         reading=lambda wheels: of_program(name, order, by_tolerance, system),
         by_tolerance=by_tolerance, polynomial=True, compensation=True, compensates_rotation=True,

@@ -18,7 +18,7 @@ from polhode.errors import UserFunctionError
 from polhode.kernel import jit, layout as L
 from polhode.programs.decisions import Decisions, TooManyWays
 from polhode.programs.graph import Graph
-from polhode.programs.memory import Bodies, Parameters, State, Values, Written
+from polhode.programs.memory import MOST_TERMS, Bodies, Parameters, State, Values, Written, most_terms
 from polhode.programs.rewire import rewired
 from polhode.programs.trace import called
 from polhode.programs.tracer import DECIDES, NotTraceable, Tracer, row_of
@@ -52,17 +52,22 @@ _kept: OrderedDict[Any, list[Dynamics]] = OrderedDict()
 
 def of_roles(
     loads: Role, potential: Role | None, turns: Sequence[Sequence[bool]], auxiliary: int, parameters: Array,
-    changing: frozenset[int] = frozenset(), part: int = L.ALL,
+    changing: frozenset[int] = frozenset(), part: int = L.ALL, terms: int = MOST_TERMS,
 ) -> Dynamics:  # fmt: skip
-    """The dynamics of a system from its roles; systems whose programs are the same share one."""
-    key = (loads, potential, turns, auxiliary, len(parameters), changing, part)
+    """The dynamics of a system from its roles, with sums to this degree; systems whose programs are the same share
+    one."""
+    key = (loads, potential, turns, auxiliary, len(parameters), changing, part, terms)
     for made in _kept.setdefault(key, []):
         if all(parameters[int(name[1:])] == value for name, value in made.fixed.items()):
             _kept.move_to_end(key)
             return made
     while len(_kept) > jit.KEPT_KERNELS:
         _kept.popitem(last=False)
-    _kept[key].append(made := _traced(loads, potential, turns, auxiliary, parameters, changing, part))
+    before = most_terms.set(terms)
+    try:
+        _kept[key].append(made := _traced(loads, potential, turns, auxiliary, parameters, changing, part))
+    finally:
+        most_terms.reset(before)
     return made
 
 

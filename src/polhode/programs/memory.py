@@ -19,6 +19,7 @@ p{k}                parameter k of the system
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from polhode.arguments import Array
@@ -190,14 +191,15 @@ def nan_if(condition: Tracer, x: Tracer) -> Tracer:
     return Tracer(g, g.fun("choose", condition.row, g.nan(), x.row))
 
 
-MOST_TERMS = 4
-"""Most degrees of a sum that is traced."""
+MOST_TERMS, OF_SERIES = 4, 40
+"""Most degrees of a sum that is traced, and of one for a Taylor series."""
+most_terms = ContextVar("most_terms", default=MOST_TERMS)
 
 
 def few(n: int) -> int:
     """A number of terms, if it is small."""
-    if n > MOST_TERMS:
-        raise NotTraceable(f"it sums terms to degree {n}, more than {MOST_TERMS}")
+    if n > most_terms.get():
+        raise NotTraceable(f"it sums terms to degree {n}, more than {most_terms.get()}")
     return n
 
 

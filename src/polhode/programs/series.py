@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polhode.errors import InvalidInput
+from polhode.kernel.recurrences import FUNCTIONS
 from polhode.programs.factor import (
     depending,
     expanded,
@@ -44,6 +45,10 @@ STEPS = ("less", "sign", "floor", "outweighs")
 CHOSEN = ("choose", "min", "max", "abs")
 SLOPES = {"exp": 1.0, "sin": 1.0, "cos": -1.0, "sinh": 1.0, "cosh": 1.0, "tan": 1.0, "tanh": 1.0}
 """Functions y(u) with dy/du = f(y), and the sign of f."""
+
+REWRITTEN = {"pow", "floordiv", "at_most", *ARITHMETIC}
+LONG = 200
+"""Products beyond which one form is enough, and it is no text but a table (``series_table``)."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +67,8 @@ class Series:
     def __init__(self, g: Graph, states: Sequence[int], rates: Sequence[int]) -> None:
         self.g, self.states = g, list(states)
         self.rules: list[Rule] = []  # in the order in which coefficients become known
-        self.slots: list[tuple[str, str]] = []  # factors of all products of series
-        self.fixed: list[int] = []  # rows that stay and are no literals: the step reads their values
+        self.slots: dict[tuple[str, str], int] = {}  # by the factors of all products of series
+        self.fixed: dict[int, int] = {}  # rows that stay and are no literals: the step reads their values
         self._made: dict[Any, str] = {}
         self._count = 0
         one = g.const(1.0)
@@ -91,6 +96,8 @@ class Series:
         """Powers with exponents that move by way of the logarithm, floors of quotients by way of these, <= by >, and
         what is rounded as it is written as other sums and products."""
         g = self.g
+        if not any(g.rows[a][0] == "fun" and g.rows[a][1] in REWRITTEN for a in g.needed(rates)):
+            return list(rates)
 
         def functions(kind: str, x: list[int]) -> int:
             if kind == "pow" and not set(g.needed([x[1]])).isdisjoint(self._series):
@@ -113,6 +120,16 @@ class Series:
                   for a in needed if g.rows[a][0] == "mul" and a in self._moving}  # fmt: skip
         lists, pairs = shared_pairs([keys_of(powers, self._rank, self._powers) for powers in moving.values()])
         self._products, self._pairs = dict(zip(moving, lists, strict=True)), dict(pairs)
+        self._exponents: dict[int, set[float]] = {}
+        for b, e in self._powers.values():
+            self._exponents.setdefault(b, set()).add(e)
+
+    @property
+    def tabled(self) -> bool:
+        """Whether there are many products, and all rules are such as a table has."""
+        functions = (rule.operands[0] for rule in self.rules if rule.kind in ("slope", "steady", "integral"))
+        chosen = any(rule.kind in ("chosen", "step") for rule in self.rules)
+        return len(self.slots) > LONG and not chosen and set(functions) <= set(FUNCTIONS)
 
     # -------------------------------------------------------------- writing rules
     def constant(self, row: int) -> int | float:
@@ -120,14 +137,10 @@ class Series:
         value = self.g.value(row)
         if value is not None and not isinstance(value, Closed):
             return value
-        if row not in self.fixed:
-            self.fixed.append(row)
-        return self.fixed.index(row)
+        return self.fixed.setdefault(row, len(self.fixed))
 
     def _slot(self, a: str, b: str) -> int:
-        if (a, b) not in self.slots:
-            self.slots.append((a, b))
-        return self.slots.index((a, b))
+        return self.slots.setdefault((a, b), len(self.slots))
 
     def _name(self) -> str:
         self._count += 1
@@ -179,7 +192,7 @@ class Series:
         if e == 1.0:
             return self._series[b]
         base, one = self._plain(b), g.const(1.0)
-        if {x for c, x in self._powers.values() if c == b} <= {-1.0, 1.0}:
+        if self._exponents[b] <= {-1.0, 1.0}:
             return one, self._add(("power", base, e), "reciprocal", (base,), base)
         rate = self._rate(base)
         return one, self._add(("power", base, e), "power", (base, e, rate), rate)
@@ -279,6 +292,10 @@ def best_series(g: Graph, states: Sequence[int], rates: Sequence[int]) -> Series
     out, before and after products by 1 + small are multiplied out; with all common factors that move taken out."""
     time = g.known.get(("in", "t"))
     moving = depending(g, [*states, *([] if time is None else [time])])
+    if sum(g.rows[a][0] == "mul" for a in g.needed(rates)) > LONG:
+        long = Series(g, states, rates)
+        if long.tabled:
+            return long
     forms: list[Sequence[int]] = []
     for form in dict.fromkeys((tuple(rates), tuple(with_steady_inside(g, rates, moving)))):
         plain = without_content(g, form)

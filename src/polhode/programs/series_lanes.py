@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from polhode.kernel.recurrences import HEAD, LARGEST_ORDER
 from polhode.programs.graph import Graph
 from polhode.programs.series import Series
-from polhode.programs.series_role import HEAD, LARGEST_ORDER, Writer, series_of_motion
+from polhode.programs.series_role import Writer, check_length, series_of_motion
 from polhode.programs.text import HEAD as IMPORTS
 
 HEAD_OF_MEMBERS = f"{IMPORTS}from polhode.kernel.lane_mode import lane_numbers\n"
@@ -87,7 +88,7 @@ class _Writer(Writer):
             return f"work[{HEAD + self.slot_of[name]} + {self.width} * {j}]"
 
         for group in self._groups():
-            slots = [(n, *self.S.slots[n]) for n in group]
+            slots = [(n, *self.slots[n]) for n in group]
             squares = slots[0][1] == slots[0][2]
             lines += [f"q{n} = {NOTHING}" for n in group]
             lines.append(f"for j in range(1, {'(k + 1) // 2' if squares else 'k'}):")
@@ -126,6 +127,7 @@ def series_of_lanes(
 ) -> SeriesOfLanes | None:  # fmt: skip
     """The functions of a system; nothing where its loads choose between formulas, so that steps are cut."""
     names, series = series_of_motion(g, N, force, torque, rates, moves, turns)
+    check_length(series)
     if any(rule.kind in ("step", "chosen") for rule in series.rules):
         return None
     states = sum(not name.startswith("q_") for name in names)

@@ -14,17 +14,22 @@ their coefficients, as those of order LARGEST_ORDER, are the sizes of what is su
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
+from polhode.arguments import Indices
 from polhode.errors import InvalidInput
+from polhode.kernel.recurrences import HEAD, LARGEST_ORDER, SCALE
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.graph import Graph
 from polhode.programs.motion import equations, with_quaternions
 from polhode.programs.primitives import PRIMITIVES
 from polhode.programs.roles import of_flat_memory
 from polhode.programs.series import Rule, Series, best_series
+from polhode.programs.series_table import Table
 from polhode.programs.series_text import SeriesWriter
 from polhode.programs.text import HEAD as IMPORTS
 from polhode.programs.written import module_of
@@ -32,14 +37,10 @@ from polhode.programs.written import module_of
 LANES = 4
 MANY = 32
 """Products from which on the factors of the last order are loaded, too."""
+MOST_PRODUCTS = 1000
+"""Most products of series that are written out: beyond, the text would take minutes to compile."""
 AT_ONCE = 4
 """Lanes whose sums are made in one loop: of more, the two chains do not stay in registers."""
-HEAD = 16
-"""Numbers before the coefficients; the first is the scale."""
-SCALE = 0
-LARGEST_ORDER = 30
-MOST_PRODUCTS = 1000
-"""Most products of series: beyond, the text would take minutes to compile."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class SeriesRole:
     conditions: int  # how many conditions there are
     conditions_at: int  # where their rows begin
     size: int  # length of the memory
+    code: Indices = field(default_factory=lambda: np.zeros(0, np.int64))  # what the memory holds from code_at on
+    code_at: int = 0
 
 
 def _up(n: int) -> int:
@@ -74,6 +77,7 @@ class Writer(SeriesWriter):
     def __init__(self, series: Series) -> None:
         super().__init__(series)
         self.width, self.products = _up(len(series.states)), _up(len(series.slots))
+        self.slots = list(series.slots)
         self.conditions = self._conditions()
         self.conditions_at = HEAD + self.width * (LARGEST_ORDER + 1)
         records = self.conditions_at + _up(len(self.conditions) * (LARGEST_ORDER + 1))
@@ -154,7 +158,7 @@ class Writer(SeriesWriter):
         lines, width = [], self.products
         for side, base in (("A", self.first_at), ("B", self.second_at)):
             for n in range(0, width, LANES):
-                four = in_lanes([pair["AB".index(side)] + "k" for pair in self.S.slots[n : n + LANES]])
+                four = in_lanes([pair["AB".index(side)] + "k" for pair in self.slots[n : n + LANES]])
                 if not self.many:
                     lines.append(f"{side}{n}o = {four}")
                     four = f"{side}{n}o"
@@ -227,12 +231,16 @@ def series_of_motion(
     every.sort(key=lambda one: one[0].startswith("q_"))  # what is not in the state comes last
     names = [name for name, _ in every]
     series = best_series(g, [g.input(name) for name in names], [row for _, row in every])
+    return names, series
+
+
+def check_length(series: Series) -> None:
+    """Refuse a series that is too long for a text."""
     if len(series.slots) > MOST_PRODUCTS:
         raise InvalidInput(
             f"the Taylor series of these loads has {len(series.slots)} products; at most {MOST_PRODUCTS} can be "
             "compiled, so take a method that evaluates the loads, such as 'mkrk:cv8'"
         )
-    return names, series
 
 
 @lru_cache(maxsize=64)
@@ -242,7 +250,12 @@ def series_role(
 ) -> SeriesRole:  # fmt: skip
     """The role of a system."""
     names, series = series_of_motion(g, N, force, torque, rates, moves, turns)
+    states = sum(not name.startswith("q_") for name in names)
+    if series.tabled:
+        made = Table(series, names, N)
+        function = made.module().series
+        return SeriesRole(function, states, made.width, 0, 0, made.size, made.code, made.code_at)
+    check_length(series)
     writer = Writer(series)
     function = writer.module(names, N).series
-    states = sum(not name.startswith("q_") for name in names)
     return SeriesRole(function, states, writer.width, len(writer.conditions), writer.conditions_at, writer.size)

@@ -26,7 +26,7 @@ class SeriesWriter:
 
     def begin(self, names: Sequence[str], given: Mapping[str, str]) -> list[str]:
         """What stays, and coefficient 0 of the states."""
-        needed, stays = [self.S.g.input(name) for name in names], factored(self.S.g, self.S.fixed)
+        needed, stays = [self.S.g.input(name) for name in names], factored(self.S.g, list(self.S.fixed))
         body = Lines(self.S.g, [*needed, *stays], given)
         lines = [*body.lines, *(f"z{k} = {body.names[a]}" for k, a in enumerate(stays))]
         return [*lines, *(f"y{i}0 = {body.names[a]}" for i, a in enumerate(needed)), "t0 = t"]

@@ -25,7 +25,7 @@ from polhode.programs.text import Lines
 from polhode.programs.written import module_of
 from polhode.surroundings.surrounding import Table
 from polhode.systems.conserved import Acting, conserved
-from polhode.systems.pairs import acting_on_pairs, untraced
+from polhode.systems.pairs import OfPass, acting_on_pairs
 from polhode.systems.summands import MOST_WRITTEN_OUT, Structure, Sum, Summand, functions_of
 from polhode.systems.tracing import Tracing
 
@@ -242,5 +242,5 @@ def looped(sum: Sum, loops: Sequence[Loop]) -> Structure:
         role, energy, tuple(work), moving, False, not work, all_potential, False, False, sum.centred,
         parts == {L.ATTRACTION} and not pairs, fixed, conserves,
         frozenset[str]().union(*(one.timed for one in written)), tuple(table),
-        pairs=(pairs.serve, pairs.width) if pairs else None, program=untraced(len(sum.names)) if pairs else None,
+        pairs=(pairs.serve, pairs.width) if pairs else None, program=OfPass(len(sum.names), sum) if pairs else None,
     )  # fmt: skip

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +35,8 @@ from polhode.systems.tracing import Tracing
 
 DATA = 4
 """Numbers of a body before its data: its position, padded."""
+MOST_IN_FULL = 64
+"""Most bodies all pairs of which are a program."""
 FEW = 3
 """Most data that turn with a body whose slopes are summed over the pairs; of more, torques are."""
 IMPORTS = (
@@ -187,11 +191,29 @@ def numbers_of_each(load: Load, N: int, first: int) -> tuple[dict[str, tuple[int
     return places, numbers
 
 
-def untraced(N: int) -> Callable[[int], Dynamics]:
-    """The program of a system of N bodies with loads in the pass: the reason why there is none."""
-    told = Dynamics(Graph(), N, reason=f"its loads on all pairs of {N} bodies are a pass over neighbours, and where a "
-                    "cut-off ends them they have no Taylor series")  # fmt: skip
-    return lambda part: told
+@dataclass(frozen=True, eq=False)
+class OfPass:
+    """The program of N bodies with loads in the pass: the reason why there is none, but in full."""
+
+    N: int
+    sum: Sum | None = None
+
+    def __call__(self, part: int) -> Dynamics:
+        return Dynamics(Graph(), self.N, reason=f"its loads on all pairs of {self.N} bodies are a pass over neighbours,"
+                        " and where a cut-off ends them they have no Taylor series")  # fmt: skip
+
+    @cached_property
+    def in_full(self) -> Dynamics:
+        """The program of all pairs, of bodies that are few and see each other from anywhere."""
+        sum = self.sum
+        if sum is None or sum.within != OPEN or self.N > MOST_IN_FULL or any(one.each for one in sum.of_pairs):
+            return self(L.ALL)
+        on = tuple(combinations(range(self.N), 2))
+        tracing = Tracing(replace(sum, summands=tuple(replace(one, on=one.on or on) for one in sum.summands)))
+        fixed, total = tracing.traced(), tracing.total
+        if tracing.work or sum.states or sum.registers:
+            return self(L.ALL)
+        return Dynamics(total.graph, self.N, tuple(total.force), tuple(total.torque), fixed=fixed)
 
 
 def of_two(sum: Sum) -> tuple[Tracing, Mapping[str, float], bool]:

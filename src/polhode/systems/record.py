@@ -23,6 +23,7 @@ from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.kernel.simd import aligned
 from polhode.lazy import numba
 from polhode.programs.dynamics import Dynamics, of_roles
+from polhode.programs.memory import MOST_TERMS, OF_SERIES
 from polhode.programs.parts import PARTS
 from polhode.programs.slopes import slopes_role
 from polhode.surroundings.planets import Ground
@@ -550,8 +551,15 @@ class System:
         """The loads and the potential as a program, or its ``reason`` where they cannot be traced."""
         return self.dynamics_of(L.ALL)
 
-    def dynamics_of(self, part: int) -> Dynamics:
-        """Likewise for a part of the loads (``kernel.layout``)."""
+    @property
+    def in_full(self) -> Dynamics:
+        """The same for Taylor series, with longer sums and all pairs."""
+        if self.dynamics.traced:
+            return self.dynamics
+        return getattr(self.program, "in_full", None) or self.dynamics_of(L.ALL, OF_SERIES)
+
+    def dynamics_of(self, part: int, terms: int = MOST_TERMS) -> Dynamics:
+        """Likewise for a part of the loads (``kernel.layout``), with sums to this degree."""
         if is_derived(self.loads):
             return self._of_potential.dynamics
         if self.program is not None:
@@ -559,11 +567,10 @@ class System:
         if self.called and (untraced := self.called.dynamics(self.N)):
             return untraced
         kept = self.__dict__.setdefault("_dynamics", {})
-        if part not in kept:
-            kept[part] = of_roles(
-                self.loads, self.potential, self._turns, len(self.auxiliary), self.parameters, self._changing, part
-            )
-        return kept[part]
+        if (part, terms) not in kept:
+            kept[part, terms] = of_roles(self.loads, self.potential, self._turns, len(self.auxiliary), self.parameters,
+                                         self._changing, part, terms)  # fmt: skip
+        return kept[part, terms]
 
     @cached_property
     def _turns(self) -> tuple[tuple[bool, ...], ...]:

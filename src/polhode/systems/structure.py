@@ -36,7 +36,7 @@ from polhode.systems.carried import carried_in
 from polhode.systems.commands import traced, written
 from polhode.systems.event_record import Watch
 from polhode.systems.loops import looped, loops_of
-from polhode.systems.pairs import numbers_of_each, of_two, untraced
+from polhode.systems.pairs import OfPass, numbers_of_each, of_two
 from polhode.systems.record import System
 from polhode.systems.summands import Structure, Sum, Summand, Within, functions_of
 from polhode.systems.tracing import Tracing
@@ -117,7 +117,7 @@ def interacting(load: Load, N: int, within: Within) -> dict[str, Any]:
     structure = structure_of(two)
     assert structure.pairs is not None
     return {
-        "loads": structure.loads, "potential": structure.potential, "program": untraced(N),
+        "loads": structure.loads, "potential": structure.potential, "program": OfPass(N),
         "conserves": ("energy", *structure.conserves), "provides": stated(velocity_independent=True),
         "decided": frozenset(int(name[1:]) for name in structure.fixed),
         **within.attributes(N, two.parameters, *structure.pairs),

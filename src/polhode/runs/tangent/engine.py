@@ -310,7 +310,7 @@ def _stepping(increments: Callable[..., Any]) -> Callable[..., int]:
 
 def series_of(system: System) -> SeriesOfLanes | None:
     """The series of all numbers of a system; None where its loads choose between formulas."""
-    dynamics = system.dynamics
+    dynamics = system.in_full
     moves, turns = (tuple(np.isfinite(one).tolist()) for one in (system.mass, np.min(system.moments, axis=1)))
     return series_of_lanes(dynamics.graph, system.N, dynamics.force, dynamics.torque, dynamics.rates, moves, turns)
 
