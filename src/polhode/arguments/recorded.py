@@ -52,7 +52,7 @@ def each_made(given: object, make: Callable[[Any], Any], name: str, what: str) -
 
 def plain(value: object, name: str = "an argument") -> Any:
     """``value`` in JSON types."""
-    if value is None or isinstance(value, str | bool | int) or (isinstance(value, float) and abs(value) < np.inf):
+    if value is None or isinstance(value, str | bool | int | float):
         return value
     if not isinstance(value, tuple | list) and isinstance(value, Mapping):
         return {str(key): plain(inner, name) for key, inner in value.items()}

@@ -103,8 +103,7 @@ class Load(Acting):
         ('lower',)
         """
         if self.returns == "states" and bodies:
-            raise InvalidInput(f"states {self.name!r} are those of no body; make a load of the function to put them on "
-                               "one")  # fmt: skip
+            raise InvalidInput(f"states {self.name!r} are of no body; make a load of the function to put them on one")
         for one in bodies:
             identifier(one, f"name of a body that {self.what} {self.name!r} is on")
         if len(set(bodies)) < len(bodies):
@@ -185,8 +184,9 @@ class Load(Acting):
         >>> loads.of(friction, rate=0.1).states(wear=0.0).starts
         {'wear': 0.0}
         """
-        numbers = {name: plain(one, f"state {name!r} of {self.what} {self.name!r}") for name, one in starts.items()}
-        return replace(self, starts={**self.starts, **numbers}).checked()
+        of = f"of {self.what} {self.name!r}"
+        made = {k: (number if isinstance(x, float) else plain)(x, f"state {k!r} {of}") for k, x in starts.items()}
+        return replace(self, starts={**self.starts, **made}).checked()
 
     @answering
     def renamed(self, **names: str) -> Self:
@@ -338,8 +338,7 @@ class Load(Acting):
         found |= {name: value if isinstance(value, Mapping) else plain(value) for name, value in given.items()}
         found |= {"each": {name: plain(value) for name, value in self.own.items()}} if self.own else {}
         found |= {word: getattr(one, "arguments", one) for word, one in self.when.items()}
-        found |= {"renamed": dict(self.reads)} if self.reads else {}
-        found |= {"on": list(self.bodies)} if self.bodies else {}
+        found |= ({"renamed": dict(self.reads)} if self.reads else {}) | ({"on": [*self.bodies]} if self.bodies else {})
         return found | ({"states": {name: plain(one) for name, one in self.starts.items()}} if self.starts else {})
 
     def __repr__(self) -> str:

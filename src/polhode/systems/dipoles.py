@@ -20,7 +20,6 @@ Conserved: energy, total momentum; in free space the total angular momentum abou
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf
 from typing import Annotated
 
 from polhode.algebra import rotation
@@ -137,7 +136,7 @@ def dipoles(
     arguments = {
         "n": N, "mass": plain(mass), "inertia": plain(inertia), "dipole": plain(dipole), **sizes, "attraction": pull,
         "cutoff": plain(cutoff), "switch": plain(switch), "skin": plain(skin), "box": plain(box),
-        "reaction_field": inf if reaction_field == inf else plain(reaction_field),
+        "reaction_field": plain(reaction_field),
     }  # fmt: skip
     molecules = (masses, moments, frames, moment)
     return liquid("dipoles", arguments, acting, within, sizes["sigma"], molecules, loads, units="consistent",

@@ -182,8 +182,7 @@ def rigid_water(
     names, places, charge, moments = geometry(row)
     arguments = {
         "n": N, "model": model, "box": plain(box), "density": plain(density), "cutoff": plain(cutoff),
-        "switch": plain(switch), "skin": plain(skin),
-        "reaction_field": inf if reaction_field == inf else plain(reaction_field),
+        "switch": plain(switch), "skin": plain(skin), "reaction_field": plain(reaction_field),
     }  # fmt: skip
     frames, dipole = np.tile((1.0, 0.0, 0.0, 0.0), (N, 1)), np.tile(charge @ places, (N, 1))
     molecules = (np.full(N, weight), np.tile(moments, (N, 1)), frames, dipole)
