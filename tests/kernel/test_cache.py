@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
+import pickle
 import random
 import shutil
 import signal
@@ -11,13 +13,14 @@ import stat
 import textwrap
 import threading
 import time
+import types
 from math import atan2, hypot
 from pathlib import Path
 
 import pytest
 
 import polhode as ph
-from polhode.kernel import cache, jit
+from polhode.kernel import cache, jit, machine
 from polhode.kernel.signatures import f8
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
@@ -160,6 +163,59 @@ def test_torn_files_are_compiled_again(tmp_path, monkeypatch):
             again = made()
             assert again.loaded == (torn == whole) and again(3.0, 4.0) == angle(3.0, 4.0)
             assert made().loaded  # it was written again
+    finally:
+        cache.cache_folder.cache_clear()
+
+
+@pytest.mark.skipif(jit.disabled(), reason="about compiled kernels")
+def test_another_processor_setting_or_compiler_has_kernels_of_its_own(tmp_path, monkeypatch):
+    import llvmlite.binding as llvm
+
+    def kernels_known_by():
+        cache.digest.cache_clear(), machine.processor.cache_clear()
+        return cache.digest(), machine.processor()
+
+    found, changes = [kernels_known_by()], []
+    monkeypatch.chdir(tmp_path)
+    for package in ("numba", "llvmlite"):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "_version.py").write_text("version = '99'")
+        origin = types.SimpleNamespace(origin=str(tmp_path / package / "__init__.py"))
+        real = importlib.util.find_spec
+        changes.append((importlib.util, "find_spec", lambda n, p=package, o=origin, r=real: o if n == p else r(n)))
+    changes += [(llvm, "get_host_cpu_name", lambda: "z80"), (llvm, "get_process_triple", lambda: "z80-unknown")]
+    changes += [(llvm, "get_host_cpu_features", lambda: types.SimpleNamespace(flatten=lambda: "+none"))]
+    for change in changes:
+        with monkeypatch.context() as patch:
+            patch.setattr(*change)
+            found.append(kernels_known_by())
+    for name in machine.SETTINGS:
+        with monkeypatch.context() as patch:
+            patch.setenv(f"NUMBA_{name}", "7")
+            found.append(kernels_known_by())
+    (tmp_path / ".numba_config.yaml").write_text("opt: 1")
+    found.append(kernels_known_by())
+    assert len(set(found)) == len(found)
+    (tmp_path / ".numba_config.yaml").unlink()
+    assert kernels_known_by() == found[0]
+
+
+@pytest.mark.skipif(jit.disabled(), reason="about compiled kernels")
+def test_code_that_calls_what_is_nowhere_is_not_loaded(tmp_path, monkeypatch):
+    monkeypatch.setenv("POLHODE_CACHE_DIR", str(tmp_path))
+    cache.cache_folder.cache_clear()
+    try:
+        jit._compiled_kernel.cache_clear()
+        jit.compile_kernel(angle, f8(f8, f8))
+        (file,) = kernels(tmp_path)
+        options = machine.OPTIONS_OF_KERNELS | {"compiler": jit.compiler()}
+        kept_at = cache.place_of(angle, f8(f8, f8), options)
+        assert kept_at[0] == file
+        code, needs, *rest = pickle.loads(cache.opened(*kept_at))
+        assert "atan2" in needs and cache.kernel_in(kept_at, angle)(3.0, 4.0) == angle(3.0, 4.0)
+        for nowhere in ("atan2_of_nobody", "polhode_object_of_nobody"):
+            cache.save(kept_at, (code, [*needs, nowhere], *rest))
+            assert cache.kernel_in(kept_at, angle) is None
     finally:
         cache.cache_folder.cache_clear()
 
