@@ -171,3 +171,50 @@ def test_sums_of_products_are_vector_instructions():
     text = assembly(kernel, MARCH_TAYLOR, width)
     products = re.findall(rf"vf?n?m(?:add|sub)\w*pd.*{'zmm' if width == 8 else 'ymm'}", text)
     assert len(products) > 10 * len(re.findall(r"vf?n?m(?:add|sub)\w*sd\s", text))
+
+
+TOLERANCES = {"rtol": np.geomspace(1e-13, 1e-5, M), "atol": np.geomspace(1e-6, 1e2, M)[::-1].copy()}
+
+
+@each("names", [("rtol",), ("atol",), ("rtol", "atol")])
+def test_members_have_tolerances_of_their_own(names):
+    system, members, _ = orbit_case()
+    own = {name: TOLERANCES[name] for name in names}
+    words = {"t_end": 9000.0, "steps": ph.Tolerance(1e-10)}
+    threads, lanes = (
+        ph.ensemble(system, "taylor", members=members | own, engine=one, **words) for one in ("threads", "lanes")
+    )
+    assert lanes.engine.startswith("lanes") and threads.engine.startswith("threads: the compiled loop")
+    counts = set()
+    for k in range(M):
+        chosen = {"rtol": 1e-10} | {name: float(values[k]) for name, values in own.items()}
+        start = {name: values[k] for name, values in members.items()}
+        alone = ph.integrate(system, "taylor", t_end=9000.0, steps=ph.Tolerance(**chosen), **start)
+        counts.add(alone.attrs["steps"])
+        assert float(threads.step[k, -1]) == float(alone.step[-1])
+        for name in ("position", "velocity"):
+            last = alone[name].values[-1]
+            np.testing.assert_array_equal(threads[name].values[k, -1], last)
+            np.testing.assert_allclose(lanes[name].values[k, -1], last, rtol=0, atol=2e-13 * abs(last).max())
+    assert len(counts) > 2
+    np.testing.assert_allclose(lanes.step, threads.step, rtol=1e-6)
+
+
+def test_a_tolerance_that_is_none_is_that_of_its_member():
+    system, members, words = user_case()
+    for engine in ("threads", "lanes"):
+        with pytest.raises(InvalidInput, match="member 5: rtol is 2; it must be"):
+            bad = np.where(np.arange(M) == 5, 2.0, 1e-9)
+            ph.ensemble(system, "taylor", members=members | {"rtol": bad}, engine=engine, **words)
+
+
+def test_members_that_fail_have_their_tolerance_where_they_are_repeated():
+    system, position = ph.orbit(mu=1.0), np.tile([1.0, 0.0, 0.0], (M, 1))
+    velocity = np.tile([0.0, 1.0, 0.1], (M, 1))
+    velocity[4] = 0.0  # falls into the centre
+    members = {"position": position, "velocity": velocity, "rtol": TOLERANCES["rtol"]}
+    words = {"t_end": 3.0, "steps": ph.Tolerance(1e-10), "members": members}
+    threads, lanes = (ph.ensemble(system, "taylor", engine=one, **words) for one in ("threads", "lanes"))
+    np.testing.assert_array_equal(lanes.status.values, threads.status.values)
+    assert threads.status.values.nonzero()[0].tolist() == [4]
+    np.testing.assert_array_equal(lanes.failure.values, threads.failure.values)

@@ -55,18 +55,22 @@ class Block:
     samples: Any = None  # (R,): with a tolerance: the times of the rows, in the order of the run
     # (M, R): with a tolerance: receives the size of the step that contains or ends at each row, 0 at the start
     sizes: Any = None
+    tolerances: Any = None  # (M, 2): where members have their own: the relative and the absolute one
     first: int = 0  # number of the first member in the ensemble
     # whether a member that takes long is to be left unfinished, with the status NOT_RUN
     stopped: Callable[[], bool] | None = None
 
-    def part(self, first: int, last: int) -> Block:
-        """Members ``first`` to ``last - 1`` alone, on the same memory."""
+    def part(self, first: int, last: int, some: Indices | None = None) -> Block:
+        """Members ``first`` to ``last - 1`` alone, on the same memory, or copies of some."""
         given = {name: getattr(self, name) for name in OF_MEMBERS}
-        own = {name: a if a is None or len(a) == 1 else a[first:last] for name, a in given.items()}
+        own = {
+            name: a if a is None or len(a) == 1 else a[first:last] if some is None else a[some]
+            for name, a in given.items()
+        }
         return replace(self, first=self.first + first, **own)
 
 
-OF_MEMBERS = ("states", "bodies", "frames", "parameters", "rows", "iterations", "status", "done", "sizes")
+OF_MEMBERS = ("states", "bodies", "frames", "parameters", "rows", "iterations", "status", "done", "sizes", "tolerances")
 """Arrays of a block with a row for each member, or one where all have the same."""
 
 
@@ -170,22 +174,30 @@ class ThreadsEngine:
     def _on(self, memory: ThreadArrays, block: Block, first: int, last: int, begin: int, n: int) -> None:
         own = self.run_of_first.integrator
         common = own.limit, own.system.N, own.blocks.size // 2
-        constants = block.states, block.bodies, block.frames, block.parameters, self.told
+        constants, told = (block.states, block.bodies, block.frames, block.parameters), self.told.copy()
         out = block.rows, block.iterations, block.status, block.done
         if not self.adaptive:
             self.members_loop(
                 self.loop, first, last, begin, n, block.n, block.every, block.t0, block.h, *common,
-                int(own.prepared.processed), *constants, *memory.own, memory.addresses, memory.event_addresses,
+                int(own.prepared.processed), *constants, told, *memory.own, memory.addresses, memory.event_addresses,
                 self.nothing, *out,
             )  # fmt: skip
             return
         run = cast(AdaptiveRun, self.run_of_first)
         assert block.samples is not None
-        self.members_loop(
-            self.loop, first, last, run.asked.max_steps, own.prepared.estimate + 1, *run.limits, block.t0 + block.h,
-            block.samples, np.empty(block.samples.size), *common, *constants, self.begin, *memory.own, memory.addresses,
-            memory.controller_state, memory.kept, memory.event_addresses, self.nothing, block.sizes, *out,
-        )  # fmt: skip
+        given = block.tolerances
+        alike = given is None or (given == given[0]).all()
+        for k in (first,) if alike else range(first, last):
+            if given is not None:
+                told[[L.RELATIVE, L.ABSOLUTE]] = given[k]
+            if given is not None and own.prepared.by_tolerance is not None:
+                memory.int_coefficients[0] = own.prepared.by_tolerance(given[k, 0])
+            self.members_loop(
+                self.loop, k, last if alike else k + 1, run.asked.max_steps, own.prepared.estimate + 1, *run.limits,
+                block.t0 + block.h, block.samples, np.empty(block.samples.size), *common, *constants, told, self.begin,
+                *memory.own, memory.addresses, memory.controller_state, memory.kept, memory.event_addresses,
+                self.nothing, block.sizes, *out,
+            )  # fmt: skip
 
 
 def over_threads(take: Callable[[T], None], parts: Sequence[T], workers: int) -> None:

@@ -228,10 +228,6 @@ class Ensemble:
             warn_of(self.run, self.off, self.instead, self.total)
             if self.coarse and not self.off:
                 warn(f"member 0: {self.coarse}", CoarseStepWarning)
-        return self._ended(ds, stopped)
-
-    def _ended(self, ds: xr.Dataset, stopped: bool) -> xr.Dataset:
-        """The Dataset of all members; of those that were done, where Ctrl-C has stopped it."""
         where, about = "", self.about | self._note_of_instead
         if self.running is not None or self.store is not None:
             self.done = (self.running or self.store).added  # type: ignore[union-attr]
@@ -239,8 +235,8 @@ class Ensemble:
                 raise Interrupted("interrupted before any member was done")
         if self.running is not None:
             ds = self.running.result()
-            told = [f"member {k}: {self.failures[k]}" for k in sorted(self.failures)[:FAILURES_TOLD]]
-            ds.attrs |= about | {"failures": told}
+            reasons = [f"member {k}: {self.failures[k]}" for k in sorted(self.failures)[:FAILURES_TOLD]]
+            ds.attrs |= about | {"failures": reasons}
         elif self.store is not None and self.run is not None:
             ds = self.store.close(attributes_of(self.plan, self.run, about))
             where = f", which are in {self.store.path}"
@@ -268,23 +264,18 @@ class Ensemble:
             raise InvalidInput(
                 "with a tolerance each member takes steps of its own, so that every says nothing; give t_eval"
             )
-        self._check_kinds(request)
+        system, sought = request.system, request.events
+        if self.running is not None and sought and not (system.kicked or system.switches):
+            watches = (*system.watches, *(watch for event in sought for watch in event.watches))
+            known = [word for watch in watches for word in (watch.rising, watch.falling) if word]
+            for one in self.running.reductions:  # which would find none of a kind that is not spelt right
+                if one.kind == "events" and one.name not in known:
+                    raise unknown_name("kind of event to reduce", one.name, known)
         why = plan.alone(request, self.asked)
         if not why:
             kind, states = plan.together(request)
             why = kind.alone
         return self._each(why) if why else self._together(request, kind, states)
-
-    def _check_kinds(self, request: Request) -> None:
-        """Refuse reductions of events that cannot occur, which would be none for a word that is not spelt right."""
-        system = request.system
-        if self.running is None or not request.events or system.kicked or system.switches:
-            return
-        watches = (*system.watches, *(watch for event in request.events for watch in event.watches))
-        known = [word for watch in watches for word in (watch.rising, watch.falling) if word]
-        for one in self.running.reductions:
-            if one.kind == "events" and one.name not in known:
-                raise unknown_name("kind of event to reduce", one.name, known)
 
     def _take(self, first: int, ds: xr.Dataset) -> None:
         """Reduce or store members that are done, and remember why some of them failed."""
@@ -334,7 +325,11 @@ class Ensemble:
         coarse = coarse_orbit(run) if run.guard else ""
         if coarse:
             warn(f"member 0: {coarse}", CoarseStepWarning)
-        self._check_moments(run, kind)
+        refuses = run.integrator.prepared.refuses  # moments of inertia that the method cannot turn
+        for k, of_member in enumerate(kind.constants.moments if refuses and len(kind.constants.moments) > 1 else ()):
+            for moments in of_member[np.isfinite(of_member).any(axis=1)]:
+                if told := refuses(moments):  # type: ignore[misc]
+                    raise InvalidInput(f"member {k}: method {run.chosen.label!r} {told}")
         self.run, work = run, Work(self.plan, request, run, kind.constants, states)
         self.about = {"engine": f"{engine.name}: {engine.about}{why}"}
         if self.running is not None or self.store is not None:
@@ -394,23 +389,13 @@ class Ensemble:
         else:
             from polhode.ensembles import lanes
 
-            made = lanes.engine_of(run, kind.constants.parameters, self.asked == "lanes" or not short)
+            own = self.plan.names.tolerances
+            made = lanes.engine_of(run, kind.constants.parameters, self.asked == "lanes" or not short, bool(own))
         if not isinstance(made, str):
             return made, ""
         if self.asked == "auto":
             return ThreadsEngine(run), f" ({made})"
         raise InvalidInput(f"engine {self.asked!r} cannot run these members: {made}; leave engine out")
-
-    def _check_moments(self, run: Run, kind: Kind) -> None:
-        """Refuse moments of inertia that the method cannot turn."""
-        refuses = run.integrator.prepared.refuses
-        if refuses is None or len(kind.constants.moments) == 1:
-            return
-        for k, of_member in enumerate(kind.constants.moments):
-            for moments in of_member[np.isfinite(of_member).any(axis=1)]:
-                told = refuses(moments)
-                if told:
-                    raise InvalidInput(f"member {k}: method {run.chosen.label!r} {told}")
 
     def _check_room(self, work: Work, members: int) -> None:
         """Refuse rows of so many members at a time that do not fit into the memory of this machine."""

@@ -30,7 +30,7 @@ from polhode.arguments import Array
 from polhode.ensembles.engines import Block, Engine, ThreadsEngine
 from polhode.errors import InvalidInput
 from polhode.flows import polynomial_lanes
-from polhode.flows.polynomial_lanes import ADDRESSES, MARCH_TAYLOR, march_taylor
+from polhode.flows.polynomial_lanes import ADDRESSES, MARCH_TAYLOR, SAMPLES, march_taylor
 from polhode.kernel import jit, lane_drive as D, layout as L
 from polhode.kernel.lane_drive import lane_width
 from polhode.kernel.simd import aligned
@@ -114,13 +114,13 @@ def strides_of(block: Block) -> tuple[tuple[Array, ...], list[int]]:
     return constants, [a.shape[1] if len(a) == M and M > 1 else 0 for a in constants]
 
 
-def engine_of(run: Run, parameters: Array, compiles: bool = True) -> LaneEngine | str:
+def engine_of(run: Run, parameters: Array, compiles: bool = True, tolerances: bool = False) -> LaneEngine | str:
     """The engine for members such as that of a run, of these parameters (M or 1, P), or why there is none."""
     again = functools.partial(ThreadsEngine, run)
     if jit.disabled():
         return "kernels are not compiled (NUMBA_DISABLE_JIT), so there are no lanes"
     if run.adaptive or run.integrator.prepared.polynomial:
-        made = taylor_engine_for(run, again, compiles)
+        made = taylor_engine_for(run, again, compiles, tolerances)
     else:
         made = engine_for(run.system, run.chosen, run.guard, None, again, run if run.breaks else None, compiles)
     return made if isinstance(made, str) else made.refuses(parameters) or made
@@ -247,7 +247,7 @@ def _reason(system: System, method: MethodSpec, prepared: CompiledMethod) -> str
 
 
 # ------------------------------------------------------------------ Taylor steps
-def taylor_engine_for(run: Run, again: Callable[[], Engine], compiles: bool) -> LaneEngine | str:
+def taylor_engine_for(run: Run, again: Callable[[], Engine], compiles: bool, tolerances: bool) -> LaneEngine | str:
     """The engine for members such as that of a run, or one sentence that says why there is none."""
     own, label = run.integrator, f"method {run.chosen.label!r}"
     system = own.system
@@ -267,14 +267,17 @@ def taylor_engine_for(run: Run, again: Callable[[], Engine], compiles: bool) -> 
             prepared = by_series(own.prepared, made)
             loop = compiled(template(system, prepared, True, made.series), D.MARCH_LANES, compiles, lanes=width)
             return LaneEngine(width, filled(system, prepared, loop, width), fixed, again)
-        kernel = taylor_template(system, made, ((L.COMPENSATION_AT, float(own.step_info[L.COMPENSATION_AT])),))
+        kernel = taylor_template(system, made, (
+            (L.COMPENSATION_AT, float(own.step_info[L.COMPENSATION_AT])),
+            *(((L.RELATIVE, None), (L.ABSOLUTE, None)) if tolerances else ()),
+        ))  # fmt: skip
         loop = compiled(kernel, MARCH_TAYLOR, compiles, lanes=width)
     except Unsupported as problem:
         return f"{label} with {system.name!r} is not done over lanes, because of {problem}"
     return LaneEngine(width, filled_to_the_end(run, made, loop, width), fixed, again, ", each with its own steps")
 
 
-def taylor_template(system: System, made: SeriesOfLanes, known: tuple[tuple[int, float], ...]) -> Callable[..., Any]:
+def taylor_template(system: System, made: SeriesOfLanes, known: tuple[Any, ...]) -> Callable[..., Any]:
     """The loop over members with the series of a system, to be compiled over lanes."""
     of_system = {"SHAPE": shape_of(system), "series": made.series, "increments": made.increments}
     return bound(march_taylor, KNOWN=known, IN_LANES=IN_LANES, **of_system)
@@ -285,24 +288,36 @@ def filled_to_the_end(
 ) -> Callable[[Block], None]:
     """What fills a block by Taylor steps of members' own, from a run of the first that has not begun."""
     own, asked = run.integrator, cast(Tolerance, run.request.steps)
+    order_of = own.prepared.by_tolerance or (lambda rtol: own.int_coefficients[0])
 
     def fill(block: Block) -> None:
-        assert block.samples is not None
+        if block.tolerances is None:
+            return fill_by_order(block, own.int_coefficients[0], np.empty((1, 0)))
+        levels, which = np.unique(block.tolerances[:, 0], return_inverse=True)
+        orders = np.array([order_of(one) for one in levels])[which]
+        for order in np.unique(orders):
+            some = np.flatnonzero(orders == order)
+            part = block.part(0, 0, some)
+            fill_by_order(part, order, part.tolerances)
+            for name in ("rows", "iterations", "status", "done", "sizes"):
+                getattr(block, name)[some] = getattr(part, name)
+
+    def fill_by_order(block: Block, order: int, tolerances: Array) -> None:
         constants, strides = strides_of(block)
         sizes = np.zeros(D.SIZES, dtype=np.int64)
         sizes[:] = (
             own.system.N, own.blocks.size // 2, len(own.system.auxiliary), block.states.shape[1],
-            block.parameters.shape[1], 0, made.size, block.rows.shape[1], *strides, width,
+            block.parameters.shape[1], tolerances.shape[1], made.size, block.rows.shape[1], *strides, width,
         )  # fmt: skip
         memory = aligned(int(polynomial_lanes.memory_of(sizes)) * width)  # type: ignore[no-untyped-call]
-        numbers = np.array([own.int_coefficients[0], made.states, made.width, 0, 0, made.sums], dtype=np.int64)
+        numbers = np.array([order, made.states, made.width, 0, 0, made.sums], dtype=np.int64)
         arrays = {
             D.STATES: block.states, D.BODIES: constants[0], D.FRAMES: constants[1], D.CONSTANTS: constants[2],
             D.INT_COEFFICIENTS: numbers, D.BLOCKS: own.blocks, D.STEP_INFO: own.step_info.copy(), D.MEMORY: memory,
             D.RECORD: block.rows, D.STATUS: block.status, D.DONE: block.done,
         }  # fmt: skip
         addresses = np.zeros(ADDRESSES, dtype=np.int64)
-        for slot, a in [*arrays.items(), *enumerate((block.samples, block.sizes), ADDRESSES - 2)]:
+        for slot, a in [*arrays.items(), *enumerate((block.samples, block.sizes, tolerances), SAMPLES)]:
             addresses[slot] = a.ctypes.data
         block.iterations[:] = 0
         kernel(

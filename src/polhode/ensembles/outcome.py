@@ -27,7 +27,7 @@ from polhode.runs.integrate import RUNS, carry_out, instead, taken, taken_instea
 from polhode.runs.request import WITHOUT_SERIES, Request
 from polhode.runs.result import attributes, causes, large_ratio
 from polhode.runs.stepping import ON_THE_GROUND, FormulasChange, Run
-from polhode.runs.steps import FixedStep
+from polhode.runs.steps import FixedStep, Tolerance
 from polhode.trajectory import dataset
 from polhode.trajectory.build import Rows, with_bath
 from polhode.trajectory.energies import EnergyBalance, energy_balance
@@ -112,14 +112,16 @@ class Work:
             np.ascontiguousarray(states), constants.bodies, frames, np.ascontiguousarray(own), request.t0, h, n, every,
             np.empty((M, 0, width)), np.zeros((M, 0), dtype=np.int64), np.full(M, NOT_RUN),
             np.zeros(M, dtype=np.int64), self.times if run.adaptive else None,
+            tolerances=plan.tolerances(cast(Tolerance, request.steps)) if plan.names.tolerances else None,
         )  # fmt: skip
 
     def with_room(self, block: Block) -> Block:
         """The block with memory for its rows."""
         M, width = block.states.shape
-        sizes = np.zeros((M, self.R)) if self.run.adaptive else None
-        rows, iterations = np.empty((M, self.R, width)), np.zeros((M, self.R), dtype=np.int64)
-        return replace(block, rows=rows, iterations=iterations, sizes=sizes)
+        return replace(
+            block, rows=np.empty((M, self.R, width)), iterations=np.zeros((M, self.R), dtype=np.int64),
+            sizes=np.zeros((M, self.R)) if self.run.adaptive else None,
+        )  # fmt: skip
 
 
 class Outcome:

@@ -20,7 +20,7 @@ from polhode.runs.initial_state import OF_BODY, rows_by_name
 from polhode.runs.parameters import with_parameters
 from polhode.runs.request import ARGUMENTS, MEASURED, Request, in_units_of, requested, sequence_of, with_options
 from polhode.runs.state import OF_METHODS, STATE_WORDS, Start, State, as_kept, refuse_own_states, state_of
-from polhode.runs.steps import FixedStep, Tolerance
+from polhode.runs.steps import FLOOR, FixedStep, Tolerance
 from polhode.systems import System
 from polhode.systems.record import present_system
 from polhode.systems.sampling import cut_by
@@ -31,11 +31,7 @@ BETWEEN = 8
 """Most rows of the grid that are computed for each one asked for by ``t_eval``."""
 
 
-def _is_of_members(value: object, count: int) -> bool:
-    """Whether an initial value looks like one row for each of so many members."""
-    if not isinstance(value, np.ndarray | list | tuple) or (isinstance(value, np.ndarray) and not value.ndim):
-        return False
-    return len(value) == count and all(isinstance(one, np.ndarray | list | tuple) for one in value)
+LISTED = (np.ndarray, list, tuple)  # what may hold a row for each member
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +58,11 @@ class Plan:
             method = find_method(self.method, **own) if own else self.method  # type: ignore[arg-type]
             request = requested(system_of(self.system, varied.at(k, names.system)), method, words)
         except InvalidInput as problem:
-            rows = next((name for name, value in self.start.items() if _is_of_members(value, varied.count)), "")
+            rows = next((
+                name for name, value in self.start.items()
+                if isinstance(value, LISTED) and getattr(value, "ndim", True) and len(value) == varied.count
+                and all(isinstance(one, LISTED) for one in value)
+            ), "")  # fmt: skip
             if not rows or rows not in str(problem):
                 raise
             raise InvalidInput(f"{problem}; a row for each member is given as members={{{rows!r}: ...}}") from None
@@ -71,6 +71,14 @@ class Plan:
         if not isinstance(request.steps, Tolerance) or request.samples is not None or request.recording.every > 1:
             return request
         return replace(request, recording=replace(request.recording, t_eval=(request.t0, request.final)))
+
+    def tolerances(self, steps: Tolerance) -> Array:
+        """Relative and absolute tolerances (M, 2) of the members; ``steps`` are those of the first."""
+        values, found = self.varied.values, np.empty((self.varied.count, 2))
+        found[:, 0] = values.get("rtol", steps.rtol)
+        follows = "rtol" in values and self.words["steps"].atol is None
+        found[:, 1] = values.get("atol", found[:, 0] * FLOOR if follows else steps.atol)
+        return found
 
     @property
     def noise_by_number(self) -> bool:
@@ -101,6 +109,10 @@ class Plan:
 
     def _together(self, request: Request, varied: Varied) -> tuple[Kind, Any]:
         names = self.names
+        for word in names.tolerances:  # which bound those of all others
+            for k in (varied.values[word].argmin(), varied.values[word].argmax()):
+                if told := self.refused(int(k)):
+                    raise InvalidInput(told)
         kind = kind_of(self.system, request.system, varied, names.system)
         if kind.alone:
             return kind, None
@@ -135,8 +147,8 @@ class Plan:
     def alone(self, request: Request, engine: str) -> str:
         """Why each member must be a run by itself, whatever the systems are, a clause; empty where it need not."""
         system, prepared = request.system, request.method.prepare()
-        if self.names.tolerances or self.names.options:
-            return f"{(*self.names.tolerances, *self.names.options)[0]} varies, which belongs to the steps"
+        if names := self.names.options or (self.names.tolerances if engine == "device" else ()):
+            return f"{names[0]} varies, which belongs to the steps"
         if prepared.step_density:
             return f"{request.method.label!r} has a time transformation"
         if request.events:

@@ -156,11 +156,11 @@ def _spread(
         raise InvalidInput(f"covariance needs a mean of shape (n,), but it has shape {shape}; give sigma")
     factor = _factor(covariance, length)
 
-    def correlated(z: Array) -> Array:
-        # Sums written out, since those of BLAS depend on the number of columns in the last bit.
-        return np.stack([sum(factor[i, j] * z[j] for j in range(i + 1)) for i in range(length)])
-
-    return correlated, None, array(covariance, "covariance", UNKNOWN)
+    # sums written out, since those of BLAS depend on the number of columns in the last bit
+    return (
+        lambda z: np.stack([sum(factor[i, j] * z[j] for j in range(i + 1)) for i in range(length)]),
+        None, array(covariance, "covariance", UNKNOWN),
+    )  # fmt: skip
 
 
 @answering

@@ -35,9 +35,9 @@ IN_LANES = jit.hole("IN_LANES", "Pairs (function, helper): what computes a funct
 SHAPE = jit.hole("SHAPE", "Pairs (field, value): what is known of the workspace.")
 KNOWN = jit.hole("KNOWN", "Pairs (slot, value): the flags of a run in ``step_info``.")
 
-SAMPLES, STEP_SIZES = 15, 16
-"""Slots of ``addresses`` behind those of ``lane_drive``: times of the rows, and where sizes of steps go."""
-ADDRESSES = 17
+SAMPLES, STEP_SIZES, TOLERANCES = 15, 16, 17
+"""Slots of ``addresses`` behind those of ``lane_drive``: times of rows, sizes of steps, LOAD tolerances of members."""
+ADDRESSES = 18
 GOING = -1
 """Status of a member that is on its way."""
 MARCH_TAYLOR = i8(i8, i8, i8, f8, f8, f8, f8, I1, I1)
@@ -76,35 +76,34 @@ def taylor_step(t, h, p):
 
 
 def memory_of(sizes):
-    """How many numbers a lane needs: state, two further ones, bodies, frames, parameters, scratch memory."""
-    return 3 * sizes[D.WIDTH] + (L.OF_BODY + 4) * sizes[D.N] + sizes[D.PARAMETERS] + sizes[D.WORK]
+    """How many numbers a lane needs: tolerances, three states, bodies, frames, parameters, scratch memory."""
+    return 3 + 3 * sizes[D.WIDTH] + (L.OF_BODY + 4) * sizes[D.N] + sizes[D.PARAMETERS] + sizes[D.WORK]
 
 
 def march_taylor(begin, behind, attempts, t0, end, longest, first, sizes, addresses):
     """Take members from t0 to the end; one that is there gives its lane to the next."""
     replaced(IN_LANES)
     bodies_of_system, width, rows = sizes[D.N], sizes[D.WIDTH], sizes[D.ROWS]
-    y = as_lanes(numbers_at(addresses, D.MEMORY))
-    stage_state = shifted(y, width)
-    between = shifted(stage_state, width)
+    own_info = as_lanes(numbers_at(addresses, D.MEMORY))
+    y = shifted(own_info, 3)
+    stage_state, between = shifted(y, width), shifted(y, 2 * width)
     bodies = shifted(between, width)
     frames = shifted(bodies, L.OF_BODY * bodies_of_system)
     parameters = shifted(frames, 4 * bodies_of_system)
     r = shifted(parameters, sizes[D.PARAMETERS])
     states, record = numbers_at(addresses, D.STATES), numbers_at(addresses, D.RECORD)
     samples, taken = numbers_at(addresses, SAMPLES), numbers_at(addresses, STEP_SIZES)
-    step_info = shared_info(numbers_at(addresses, D.STEP_INFO), y, KNOWN)
+    step_info = shared_info(numbers_at(addresses, D.STEP_INFO), own_info, KNOWN)
     statuses, done = integers_at(addresses, D.STATUS), integers_at(addresses, D.DONE)
     numbers = integers_at(addresses, D.INT_COEFFICIENTS)
     p = with_known(Workspace(
         bodies_of_system, sizes[D.B], sizes[D.S], y, bodies, parameters, None, None, numbers,
         integers_at(addresses, D.BLOCKS), stage_state, None, r, step_info, frames,
     ), SHAPE)  # fmt: skip
-    direction = 1.0 if end >= t0 else -1.0
     K, lanes = numbers[ORDER], sizes[D.LANES]
     k = max(K - 1, SMALLEST_ORDER)
     per_before, per_last = 0.5 / (k - 1), 0.5 / k
-    at_start = 0
+    direction, at_start = 1.0 if end >= t0 else -1.0, 0
     while at_start < rows and (samples[at_start] - t0) * direction <= 0.0:
         at_start += 1
     size_at_start = first if first > 0.0 else longest
@@ -122,6 +121,7 @@ def march_taylor(begin, behind, attempts, t0, end, longest, first, sizes, addres
                 to_come += 1
         if fresh:
             copied(states, width, own, width, y)
+            copied(numbers_at(addresses, TOLERANCES), 2, own, sizes[D.LOAD], shifted(own_info, 1))
             copied(numbers_at(addresses, D.BODIES), sizes[D.BODIES_STRIDE], own, L.OF_BODY * bodies_of_system, bodies)
             copied(numbers_at(addresses, D.FRAMES), sizes[D.FRAMES_STRIDE], own, 4 * bodies_of_system, frames)
             copied(numbers_at(addresses, D.CONSTANTS), sizes[D.PARAMETERS_STRIDE], own, sizes[D.PARAMETERS], parameters)

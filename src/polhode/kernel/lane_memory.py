@@ -19,9 +19,7 @@ from polhode.kernel.text import Constant, F, I
 from polhode.kernel.translate import Writer
 from polhode.kernel.values import FLOAT, Known, Scalar, Tup, Value, View, opened, settled, wide_kind, width_of
 
-COUNTED = frozenset({
-    L.RESIDUAL, L.TOTAL_ITERATIONS, L.ROW_ITERATIONS, L.EVALUATIONS, L.REPEATED, L.ERROR
-})  # fmt: skip
+COUNTED = frozenset({L.RESIDUAL, L.TOTAL_ITERATIONS, L.ROW_ITERATIONS, L.EVALUATIONS, L.REPEATED, L.ERROR})
 """Slots of ``step_info`` that nothing is decided by."""
 
 
@@ -63,7 +61,7 @@ class LaneMemory(Writer):
         owner = opened(owner)
         known = getattr(owner.cls, "known", None) if isinstance(owner, Tup) else None
         if known is not None and isinstance(where, Known):
-            if where.it in known:
+            if known.get(where.it) is not None:
                 return Known(known[where.it])
             if where.it in COUNTED:
                 return Known(0.0)
@@ -78,9 +76,9 @@ class LaneMemory(Writer):
         return Scalar(wide_kind(kind, self.width), joined(self.builder, [self.builder.load(one) for one in slots]))
 
     def of_info(self, owner: Any, where: Value) -> tuple[Value, Value]:
-        """Where a slot of ``step_info`` lies: in memory that all lanes share, but for the iterations."""
-        if isinstance(where, Known) and where.it == L.ITERATIONS:
-            return owner.parts[1], Known(0)
+        """Where a slot of ``step_info`` lies: in memory that all share, but for iterations and own tolerances."""
+        if isinstance(where, Known) and (where.it == L.ITERATIONS or owner.cls.known.get(where.it, 0.0) is None):
+            return owner.parts[1], Known({L.ITERATIONS: 0, L.RELATIVE: 1, L.ABSOLUTE: 2}[where.it])
         return owner.parts[0], where
 
     def part(self, owner: Tup, where: Value) -> Value:

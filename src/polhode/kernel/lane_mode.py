@@ -91,12 +91,12 @@ def with_known(together, known):
 
 def shared_info(numbers, own, known):
     """The flags and counters of ``step_info`` at a pointer; ``known`` ones, pairs (slot, value), are constants. Each
-    lane has its own number of iterations, at the pointer to lanes ``own``; evaluations are 0."""
+    lane has its own iterations, and tolerances known as None, at the pointer to lanes ``own``; evaluations are 0."""
     return numbers
 
 
 @functools.cache
-def info_class(known: tuple[tuple[int, float], ...]) -> type[Any]:
+def info_class(known: tuple[tuple[int, float | None], ...]) -> type[Any]:
     """The class of a ``step_info`` with these known slots; one for each."""
 
     class Info(NamedTuple):

@@ -122,22 +122,18 @@ class Design:
         for axis in reversed(self.axes):
             at, left = left % len(axis.rows), left // len(axis.rows)
             found |= {name: [axis.rows[k][i] for k in at.tolist()] for i, name in enumerate(axis.names)}
-        if self.drawn:
-            found |= self._draws(draws)
+        if self.drawn:  # draws that follow each other, the first one after the last one
+            drawn, every = Members(self.drawn, self.count, self.way, self.seed), len(draws) >= self.count
+            begin, end = int(draws[0]), int(draws[-1]) + 1
+            parts = [(0, self.count)] if every else [(begin, end)] if begin < end else [(begin, self.count), (0, end)]
+            rows = [drawn.rows(*part) for part in parts]
+            own = {name: [value for part in rows for value in part[name].tolist()] for name in self.drawn}
+            found |= {name: [values[k] for k in draws.tolist()] if every else values for name, values in own.items()}
         return {name: found[name] for name in self.names}
 
     def member(self, number: int) -> dict[str, Any]:
         """The values of one member by key."""
         return {name: values[0] for name, values in self.columns(number, number + 1).items()}
-
-    def _draws(self, numbers: Indices) -> dict[str, list[Any]]:
-        """What is drawn for draws that follow each other, the first one after the last one."""
-        drawn, begin, end = Members(self.drawn, self.count, self.way, self.seed), int(numbers[0]), int(numbers[-1]) + 1
-        every = len(numbers) >= self.count
-        parts = [(0, self.count)] if every else [(begin, end)] if begin < end else [(begin, self.count), (0, end)]
-        rows = [drawn.rows(*part) for part in parts]
-        found = {name: [value for part in rows for value in part[name].tolist()] for name in self.drawn}
-        return {name: [values[k] for k in numbers.tolist()] for name, values in found.items()} if every else found
 
 
 def _entries(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:

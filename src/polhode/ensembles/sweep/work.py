@@ -40,7 +40,12 @@ def task(
 ) -> dict[str, Any]:  # fmt: skip
     """Do one chunk of a sweep, unless it is done."""
     with _ONE:
-        check_version(by)
+        mine = maker()
+        if (mine["polhode"], mine["source"]) != (by["polhode"], by["source"]):
+            raise FileProblem(
+                f"the worker on {socket.gethostname()} has polhode {mine['polhode']} (sources {mine['source']}), but "
+                f"the sweep is run by {by['polhode']} ({by['source']}); install the same version there"
+            )
         store = _OPEN.get((name, digest))
         if store is None:
             here = f"the worker on {socket.gethostname()}"
@@ -76,16 +81,6 @@ def fill(block: Block, begin: Callable[[int], str | None] | None = None) -> None
             block.fail(member, KILLED, why)
         elif block.values["status"][member - block.first] != OK:
             block.fill_one(member)
-
-
-def check_version(by: Mapping[str, Any]) -> None:
-    """Refuse to work for another version of polhode."""
-    mine = maker()
-    if (mine["polhode"], mine["source"]) != (by["polhode"], by["source"]):
-        raise FileProblem(
-            f"the worker on {socket.gethostname()} has polhode {mine['polhode']} (sources {mine['source']}), but the "
-            f"sweep is run by {by['polhode']} ({by['source']}); install the same version there"
-        )
 
 
 def main() -> None:

@@ -111,7 +111,10 @@ class Processes:
                 if worker is None:
                     worker = Worker(self.first, self.answers)
                     self.workers.append(worker)
-                self._ask(worker, chunk)
+                worker.chunk, worker.member = chunk, None
+                careful = self.all_careful or chunk in self.careful
+                given_up = {str(member): why for member, why in self.given_up.items()} if careful else {}
+                worker.say({"chunk": chunk, "careful": careful, "given_up": given_up})
             if all(worker.chunk is None for worker in self.workers):
                 return
             worker, said = self.answers.get()
@@ -135,12 +138,6 @@ class Processes:
                 worker.chunk = worker.member = None
                 worker.useful, useless = True, 0
                 done(said["done"])
-
-    def _ask(self, worker: Worker, chunk: int) -> None:
-        worker.chunk, worker.member = chunk, None
-        careful = self.all_careful or chunk in self.careful
-        given_up = {str(member): why for member, why in self.given_up.items()} if careful else {}
-        worker.say({"chunk": chunk, "careful": careful, "given_up": given_up})
 
     def _buried(self, worker: Worker) -> None:
         """Draw the conclusions from a death."""
@@ -232,9 +229,7 @@ class Cluster:
                 time.sleep(LOOKS)
 
     # -------------------------------------------------------------- tasks
-    def carry_out(
-        self, do: Callable[..., dict[str, Any]], chunks: Iterable[int], done: Callable[[dict[str, Any]], None]
-    ) -> None:
+    def carry_out(self, do: Any, chunks: Iterable[int], done: Callable[[dict[str, Any]], None]) -> None:
         """Do all chunks; ``done`` is called with the mark of each."""
         left, waiting, handed = iter(chunks), list[int](), dict[int, Any]()
         answers: queue.Queue[tuple[int, Any]] = queue.Queue()
@@ -246,13 +241,15 @@ class Cluster:
                 one = waiting.pop() if waiting else next(left, None)
                 if one is None:
                     break
-                handed_out = self._submitted(do, one, one in careful)
-                if handed_out is None:
+                task = (careful_task, *do.args, one) if one in careful else (do, one)
+                try:
+                    words = do.keywords if one in careful else {}
+                    handed[one] = self.client.submit(*task, **words, pure=False, retries=0)
+                except (OSError, RuntimeError):  # the scheduler is gone
                     waiting.append(one)
                     seen = self._seen(seen, handed, waiting)
                     break
-                handed[one] = handed_out
-                handed_out.add_done_callback(lambda over, one=one: answers.put((one, over)))
+                handed[one].add_done_callback(lambda over, one=one: answers.put((one, over)))
             if not handed and not waiting:
                 return
             try:
@@ -265,32 +262,18 @@ class Cluster:
             del handed[chunk]
             seen = time.monotonic()
             if over.status == "finished":
-                mark = self._result(over)
-                if mark is None:
+                try:
+                    mark = dict(over.result(timeout=PATIENCE))
+                except (OSError, TimeoutError, self.distributed.CancelledError):  # lost with the scheduler or a worker
                     waiting.append(chunk)
-                else:
-                    done(mark)
+                    continue
+                done(mark)
             elif over.status == "error":
                 self._failed(over.exception(), chunk, careful)
                 waiting.append(chunk)
             else:  # cancelled or lost with the scheduler
                 waiting.append(chunk)
                 seen = self._seen(seen, handed, waiting)
-
-    def _submitted(self, do: Any, chunk: int, careful: bool) -> Any:
-        """A chunk handed to the scheduler; None where that is gone."""
-        function, arguments, words = (careful_task, (*do.args, chunk), do.keywords) if careful else (do, (chunk,), {})
-        try:
-            return self.client.submit(function, *arguments, **words, pure=False, retries=0)
-        except (OSError, RuntimeError):
-            return None
-
-    def _result(self, future: Any) -> dict[str, Any] | None:
-        """What a task answered; None where that was lost with the scheduler or a worker."""
-        try:
-            return dict(future.result(timeout=PATIENCE))
-        except (OSError, TimeoutError, self.distributed.CancelledError):
-            return None
 
     def _failed(self, problem: BaseException, chunk: int, careful: set[int]) -> None:
         """A task that failed is done again, carefully, where its workers died; else what it met is raised."""
