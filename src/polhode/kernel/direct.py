@@ -296,8 +296,8 @@ def array_test(module: ir.Module) -> ir.Function:
     flags = builder.and_(read_at(builder, whole, FLAGS, I32), Constant(I32, GOOD))
     tests = (
         (flags, Constant(I32, GOOD)), (read_at(builder, whole, NUMBER_OF, I32), dimensions),
-        (read_at(builder, held, BEGIN + 12, I32), number),
-        (read_at(builder, held, BEGIN + 10, BYTE), Constant(BYTE, ord("="))),
+        (read_at(builder, held, BEGIN + 12, I32), number),  # then the order of bytes, which is < or =
+        (builder.and_(read_at(builder, held, BEGIN + 10, BYTE), Constant(BYTE, 0xFE)), Constant(BYTE, ord("<"))),
     )  # fmt: skip
     builder.ret(functools.reduce(builder.and_, [builder.icmp_signed("==", a, b) for a, b in tests]))
     return test
