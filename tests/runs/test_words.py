@@ -21,7 +21,7 @@ from polhode.methods import METHODS, OTHER_NAMES, each_default, method, tableau_
 from polhode.methods.free_flows import FLOW_NAMES
 from polhode.runs.request import SET, STARTED, TOLERANCE
 from polhode.runs.scenario import schema
-from polhode.runs.scenario.schema import initial_table, system_table
+from polhode.runs.scenario.schema import initial_table, table_of
 from polhode.runs.state import FORMS, STATE_WORDS
 from polhode.systems import start_files
 
@@ -281,7 +281,7 @@ def test_integrate_and_scenarios_take_the_same_words():
     drawn = {"draw", "lattice", "rotations", "exact_temperature", "energy_bodies"}  # names of these functions
     of_the_system = {"parameters"}  # a key of [system]
     assert in_python - keys == whole_file | of_the_process | of_the_system
-    assert of_the_system <= set(system_table("rigid_body").keys)
+    assert of_the_system <= set(table_of(ph.rigid_body).keys)
     assert keys - in_python - of_functions == drawn | set(start_files.READERS)
     assert whole_file - {"store"} <= set(schema.scenario_file().keys) and "store" in schema.OUTPUT.keys
 

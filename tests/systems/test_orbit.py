@@ -17,8 +17,7 @@ from polhode import forces, planets
 from polhode.checks import load_caller
 from polhode.kernel import drive, layout as L
 from polhode.runs.initial_state import start_state
-from polhode.runs.scenario import read_scenario
-from polhode.runs.scenario.schema import part_of, system_table
+from polhode.runs.scenario import read_scenario, schema
 from polhode.runs.scenario.tables import inside
 from polhode.systems.forces import FORCES, Force as ForceRecord
 from polhode.systems.structure import compiled_events, table_of
@@ -555,7 +554,7 @@ def read(tmp_path):
 
 
 def test_tables_of_forces_are_those_of_python():
-    forces = part_of(system_table("orbit").keys["forces"].type)
+    forces = schema.part_of(schema.table_of(ph.orbit).keys["forces"].type)
     tables = {table.tag: set(table.keys) - {"kind"} for table in inside(forces)}
     assert tables == {name: set(inspect.signature(build).parameters) for name, build in FORCES.items()}
 
