@@ -56,12 +56,10 @@ def members(name: str, count: int) -> dict[str, Any]:
 
 
 def figures(words: list[str], quick: bool) -> Iterator[Figure]:
-    """For ``all.py``: what ``engine="auto"`` takes for few members, once lanes are compiled, and 64 asymmetric tops
-    beside heyoka's batches."""
+    """For ``all.py``: what ``engine="auto"`` takes for few members, and 64 asymmetric tops beside heyoka's batches."""
     from taylor_ensembles import Tops, beside_heyoka
 
     few: Any = {"members": {"angular_velocity": np.random.default_rng(1).normal(size=(8, 3))}, "step": 0.005}
-    ph.ensemble(SYSTEMS["top"](), "v2", steps=2000, every=2000, engine="lanes", **few)
     engine = str(ph.ensemble(SYSTEMS["top"](), "v2", steps=2000, every=2000, **few).attrs["engine"])
     lanes = engine.startswith("lanes")
     yield Figure("engine of 8", float(not lanes), refused="" if lanes else engine)

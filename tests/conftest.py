@@ -144,12 +144,12 @@ def registries():
 
 
 @pytest.fixture(autouse=True, scope="session")
-def few_members():
-    """Members, however few, are not taken by lanes because another test has compiled these."""
+def worth_lanes():
+    """Lanes, which take longer to compile, are for more members than most tests have."""
     from polhode.ensembles import ensemble
 
-    ensemble.FEW, few = 2**62, ensemble.FEW
-    yield few
+    ensemble.WORTH_LANES, worth = 1000, ensemble.WORTH_LANES
+    yield worth
 
 
 @pytest.fixture

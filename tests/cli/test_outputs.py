@@ -191,3 +191,14 @@ def test_the_help_says_so():
     told = " ".join(CliRunner().invoke(group, ["run", "--help"]).output.split())
     assert "--overwrite" in told and "only trajectories and pictures that polhode wrote are replaced" in told
     assert "(exit code 5)" in told
+
+
+def test_ctrl_c_while_the_picture_is_drawn_tells_where_the_trajectory_is(polhode, monkeypatch):
+    def pressed(ds, path):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ph.plots, "dashboard", pressed)
+    scenario()
+    code, told = polhode("run", "top.toml")
+    assert code == 130 and told == "interrupted before the picture was there; the 3 rows up to t = 0.004 are in top.nc"
+    assert ph.load("top.nc").sizes["time"] == 3

@@ -320,19 +320,12 @@ def test_what_a_call_has_found_of_systems_serves_later_ones(monkeypatch):
     assert "axial_angular_momentum" not in call(members={"inertia": [(5.0, 5.0, 3.0), (4.5, 5.5, 3.0)]})
 
 
-def test_few_members_are_in_lanes_where_these_are_compiled(monkeypatch, few_members, tmp_path):
-    """Until they are, here or by another process, members have the bits of single runs, and it is said why."""
-    monkeypatch.setattr(ensemble, "FEW", few_members)
-    call, values = partial(ph.ensemble, TOP, "v2/mr", step=0.01, steps=4), {"angular_velocity": spins(few_members)}
-    with monkeypatch.context() as nothing_kept:
-        nothing_kept.setattr("polhode.kernel.cache.cache_folder", lambda: tmp_path)
-        single = call(members=values)
-        assert single.attrs["engine"].startswith("threads: ") and "not compiled yet" in single.attrs["engine"]
-        assert np.array_equal(single.attitude, call(members=values, engine="threads").attitude)
-    together = call(members=values, engine="lanes")
-    auto = call(members=values)
+def test_members_are_in_lanes_from_eight_on(monkeypatch, worth_lanes):
+    monkeypatch.setattr(ensemble, "WORTH_LANES", worth_lanes)
+    call, values = partial(ph.ensemble, TOP, "v2/mr", step=0.01, steps=4), {"angular_velocity": spins(8)}
+    auto, together = call(members=values), call(members=values, engine="lanes")
     assert auto.attrs["engine"].startswith("lanes: ") and np.array_equal(auto.attitude, together.attitude)
-    fewer = call(members={"angular_velocity": spins(few_members - 1)})
+    fewer = call(members={"angular_velocity": spins(7)})
     assert fewer.attrs["engine"] == "threads: the compiled loop of a single run, one member after the other"
 
 
@@ -595,7 +588,7 @@ def test_an_index_that_is_computed_is_for_threads():
     """Members have the numbers they have alone; over lanes it is refused, with place, reason and remedy."""
     system = ph.particle(force=looked_up, parameters=[1.0, 2.0, 3.0])
     how = {"step": 0.1, "steps": 10, "velocity": (0.0, 1.0, 0.0)}
-    starts = np.random.default_rng(0).normal(size=(ensemble.WORTH_LANES // 10, 3))
+    starts = np.random.default_rng(0).normal(size=(ensemble.WORTH_LANES, 3))
     ds = ph.ensemble(system, "v2", members={"position": starts}, every=10, **how)
     assert ds.attrs["engine"].startswith("threads: ") and "an index" in ds.attrs["engine"]
     for k in (0, len(starts) - 1):

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import polhode as ph
 from each import each
+from polhode.ensembles import ensemble
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
 
@@ -61,9 +62,10 @@ def test_a_member_that_fails_stops_no_other():
     assert_allclose(lanes.attitude, alone.attitude, rtol=0, atol=1e-13)
 
 
-def test_auto_takes_lanes_where_there_are_many_steps():
-    many, few = (runs(craft(), ("auto",), method="v2/mr", steps=n, step=2.35 / n, every=n)[0] for n in (10_000, 47))
-    assert many.engine.startswith("lanes") and few.engine.startswith("threads: one run each, for steps are cut")
+def test_auto_takes_lanes_where_there_are_many_members(monkeypatch):
+    for worth, engine in ((M, "lanes: "), (M + 1, "threads: one run each, for steps are cut")):
+        monkeypatch.setattr(ensemble, "WORTH_LANES", worth)
+        assert runs(craft(), ("auto",), method="v2/mr")[0].engine.startswith(engine)
 
 
 def test_members_switched_at_times_of_their_own_run_alone():

@@ -173,7 +173,7 @@ RETRIED = """
     rng, presses, k = random.Random({seed}), 0, 0
     start = dict(step=0.01, steps=20, angular_velocity=(0.1, 0.2, 0.3))
     while True:
-        timer = threading.Timer(rng.uniform(0.0, 1.5) * 1.2**k, _thread.interrupt_main)
+        timer = threading.Timer(rng.uniform(0.0, 0.5) * 1.2**k, _thread.interrupt_main)
         timer.start()
         try:
             ds = ph.integrate(ph.free_body((1, 2, 2.5)), "{method}", **start)

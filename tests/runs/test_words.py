@@ -5,6 +5,7 @@ import inspect
 import json
 import pickle
 import re
+import runpy
 import secrets
 from importlib.resources import files
 
@@ -157,16 +158,11 @@ def test_progress_true_tells_on_stderr(capsys):
 
 
 @pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
-def test_compiling_is_said_only_where_something_is_compiled(capsys):
-    gain = secrets.randbelow(10**15) / 1e15  # which is in nobody's cache
-
-    def fresh():
-        def torque(t, q, omega, parameters):
-            return (0.0, 0.0, 1.0 + gain * t)
-
-        return ph.rigid_body(torque=torque, **BODY)
-
-    fresh_one = fresh()
+def test_compiling_is_said_only_where_something_is_compiled(capsys, tmp_path):
+    (tmp_path / "fresh.py").write_text(  # with a number that is in nobody's cache
+        f"def torque(t, q, omega, parameters):\n    return (0.0, 0.0, 1.0 + {secrets.randbelow(10**15)}e-15 * t)\n"
+    )
+    fresh_one = ph.rigid_body(torque=runpy.run_path(str(tmp_path / "fresh.py"))["torque"], **BODY)
     stages = []
     ph.integrate(fresh_one, "mkrk:rk4", progress=lambda told: stages.append(told.stage), **SHORT, **START)
     assert list(dict.fromkeys(stages)) == ["preparing", "compiling", "running"]

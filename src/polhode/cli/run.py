@@ -195,7 +195,10 @@ def deliver(compute: Callable[[Display], Result], quiet: bool, no_picture: bool,
                 result.failed = result.failed or Interrupted("interrupted when the run was over")
     written = [result.out]
     if result.failed is None and not no_picture:
-        written += _picture(ds, result.picture or result.out.with_suffix(".png"))
+        try:
+            written += _picture(ds, result.picture or result.out.with_suffix(".png"))
+        except KeyboardInterrupt:
+            result.failed = Interrupted("interrupted before the picture was there")
     many = is_ensemble(ds)
     facts = summary_of_members(ds) if many else summary(ds)
     facts |= {"scenario": result.scenario, "written": [str(path) for path in written]}
@@ -431,8 +434,7 @@ def table(facts: dict[str, Any]) -> str:
 # ------------------------------------------------------------------ failures
 def _show_traceback(failed: UserFunctionError) -> None:
     """Print the traceback of the user's exception, from the first line of the user's code on."""
-    cause = failed.__cause__
-    if cause is None:
+    if (cause := failed.__cause__) is None:
         return
     at = cause.__traceback__
     while at is not None and at.tb_next is not None and at.tb_frame.f_code.co_filename.startswith(OWN):
@@ -444,12 +446,10 @@ def _report(failed: PolhodeError, facts: dict[str, Any], result: Result) -> None
     """Raise the failure again, saying where the trajectory so far is and how to continue."""
     if isinstance(failed, UserFunctionError):
         _show_traceback(failed)
-    message = f"{failed}; the {facts['rows']} rows up to t = {facts['t'][1]:g} are in {result.out}"
-    if "members" in facts:
-        message = f"{failed}; what they computed is in {result.out}"
-    if isinstance(failed, Interrupted) and not facts["complete"]:
-        message += f"; {result.on}"
-    failed.args = (message,)
+    rows = f"the {facts['rows']} rows up to t = {facts['t'][1]:g} are"
+    there = "what they computed is" if "members" in facts else rows
+    on = f"; {result.on}" if isinstance(failed, Interrupted) and not facts["complete"] else ""
+    failed.args = (f"{failed}; {there} in {result.out}{on}",)
     raise failed
 
 

@@ -39,12 +39,8 @@ ENGINES = ("auto", "threads", "lanes", "device")
 COMMON = tuple(name for name in ARGUMENTS if name not in ("start", "tangent", "store", "progress"))
 """Arguments that all members have in common."""
 OF_MEMBER = re.compile(r"member (\d+)")
-WORTH_LANES = 200_000
-"""Steps of all members together from which on lanes are taken where they can be had; to compile them takes seconds."""
-FEW = 8
-"""Members from which on lanes are taken whose kernel is compiled already."""
-MANY_STEPS = 200
-"""As how many steps a run with a tolerance counts there, and at least one whose loads are switched."""
+WORTH_LANES = 8
+"""Members from which on lanes are taken where they can be had."""
 MOST_OF_BLOCK = 2**26
 """Bytes of a block whose members are reduced at once, with what is made of it."""
 OF_DEVICE = 2**30
@@ -125,9 +121,8 @@ def ensemble(
     engine : {"auto", "threads", "lanes", "device"}
         What computes. ``threads``: the loop of a single run over one member after the other, on every processor.
         ``lanes``: several members in each instruction, where method and system allow it; numbers differ from those of
-        ``integrate`` by rounding. ``device``: a graphics processor. ``auto``: lanes where they can be had, for 200,000
-        steps of all members (1,000 members with a tolerance, or with loads that are switched), and from 8 members on
-        where lanes are compiled already; else threads. The attribute ``engine`` of the Dataset says what, and why.
+        ``integrate`` by rounding. ``device``: a graphics processor. ``auto``: lanes from 8 members on, where they can
+        be had, else threads. The attribute ``engine`` of the Dataset says what did it, and why.
     threads : int, optional
         How many processors may be used; all of this machine unless given. No bit of a result depends on it.
     store : path, optional
@@ -379,8 +374,7 @@ class Ensemble:
 
     def _engine(self, run: Run, kind: Kind) -> tuple[Engine, str]:
         """The engine, and what is to be said of why it is not another."""
-        short = self.count * max(run.request.total or MANY_STEPS, MANY_STEPS if run.breaks else 1) < WORTH_LANES
-        if self.asked == "threads" or (self.asked == "auto" and short and self.count < FEW):
+        if self.asked == "threads" or (self.asked == "auto" and self.count < WORTH_LANES):
             return ThreadsEngine(run), ""
         if self.asked == "device":
             from polhode.ensembles import device
@@ -389,8 +383,7 @@ class Ensemble:
         else:
             from polhode.ensembles import lanes
 
-            own = self.plan.names.tolerances
-            made = lanes.engine_of(run, kind.constants.parameters, self.asked == "lanes" or not short, bool(own))
+            made = lanes.engine_of(run, kind.constants.parameters, bool(self.plan.names.tolerances))
         if not isinstance(made, str):
             return made, ""
         if self.asked == "auto":

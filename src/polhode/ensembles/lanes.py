@@ -114,35 +114,24 @@ def strides_of(block: Block) -> tuple[tuple[Array, ...], list[int]]:
     return constants, [a.shape[1] if len(a) == M and M > 1 else 0 for a in constants]
 
 
-def engine_of(run: Run, parameters: Array, compiles: bool = True, tolerances: bool = False) -> LaneEngine | str:
+def engine_of(run: Run, parameters: Array, tolerances: bool = False) -> LaneEngine | str:
     """The engine for members such as that of a run, of these parameters (M or 1, P), or why there is none."""
     again = functools.partial(ThreadsEngine, run)
     if jit.disabled():
         return "kernels are not compiled (NUMBA_DISABLE_JIT), so there are no lanes"
     if run.adaptive or run.integrator.prepared.polynomial:
-        made = taylor_engine_for(run, again, compiles, tolerances)
+        made = taylor_engine_for(run, again, tolerances)
     else:
-        made = engine_for(run.system, run.chosen, run.guard, None, again, run if run.breaks else None, compiles)
+        made = engine_for(run.system, run.chosen, run.guard, None, again, run if run.breaks else None)
     return made if isinstance(made, str) else made.refuses(parameters) or made
 
 
 bound = functools.lru_cache(jit.KEPT_KERNELS)(jit.bind)
-absent: set[Any] = set()
-
-
-def compiled(kernel: Any, signature: str, compiles: bool, **how: int) -> Callable[..., None]:
-    """A loop over members, compiled over lanes; refused where it is ``absent``, if it is not to be compiled."""
-    if kernel in absent and not compiles:
-        raise Unsupported("their kernel, which is not compiled yet")
-    absent.add(kernel)
-    loop: Any = jit.compile_kernel(kernel, signature, kept=not compiles, **how)  # type: ignore[no-untyped-call]
-    absent.discard(kernel)
-    return loop  # type: ignore[no-any-return]
 
 
 def engine_for(
     system: System, method: MethodSpec, guard: bool = True, width: int | None = None,
-    again: Callable[[], Engine] | None = None, cut: Run | None = None, compiles: bool = True,
+    again: Callable[[], Engine] | None = None, cut: Run | None = None,
 ) -> LaneEngine | str:  # fmt: skip
     """The engine for members of this system by this method in lanes, or one sentence that says why there is none."""
     width = lane_width() if width is None else width
@@ -152,7 +141,7 @@ def engine_for(
         return reason
     kernel, rotates = template(system, prepared, guard), system.rotates
     try:
-        loop = compiled(kernel, D.MARCH_LANES, compiles, lanes=width, thorough=rotates)
+        loop = jit.compile_kernel(kernel, D.MARCH_LANES, lanes=width, thorough=rotates)  # type: ignore[no-untyped-call]
     except Unsupported as problem:
         return f"method {method.label!r} with {system.name!r} is not done over lanes, because of {problem}"
     fill = filled(system, prepared, loop, width, method.method.range if guard else math.inf)
@@ -247,7 +236,7 @@ def _reason(system: System, method: MethodSpec, prepared: CompiledMethod) -> str
 
 
 # ------------------------------------------------------------------ Taylor steps
-def taylor_engine_for(run: Run, again: Callable[[], Engine], compiles: bool, tolerances: bool) -> LaneEngine | str:
+def taylor_engine_for(run: Run, again: Callable[[], Engine], tolerances: bool) -> LaneEngine | str:
     """The engine for members such as that of a run, or one sentence that says why there is none."""
     own, label = run.integrator, f"method {run.chosen.label!r}"
     system = own.system
@@ -265,13 +254,13 @@ def taylor_engine_for(run: Run, again: Callable[[], Engine], compiles: bool, tol
     try:
         if not run.adaptive:
             prepared = by_series(own.prepared, made)
-            loop = compiled(template(system, prepared, True, made.series), D.MARCH_LANES, compiles, lanes=width)
+            loop = jit.compile_kernel(template(system, prepared, True, made.series), D.MARCH_LANES, lanes=width)  # type: ignore[no-untyped-call]
             return LaneEngine(width, filled(system, prepared, loop, width), fixed, again)
         kernel = taylor_template(system, made, (
             (L.COMPENSATION_AT, float(own.step_info[L.COMPENSATION_AT])),
             *(((L.RELATIVE, None), (L.ABSOLUTE, None)) if tolerances else ()),
         ))  # fmt: skip
-        loop = compiled(kernel, MARCH_TAYLOR, compiles, lanes=width)
+        loop = jit.compile_kernel(kernel, MARCH_TAYLOR, lanes=width)  # type: ignore[no-untyped-call]
     except Unsupported as problem:
         return f"{label} with {system.name!r} is not done over lanes, because of {problem}"
     return LaneEngine(width, filled_to_the_end(run, made, loop, width), fixed, again, ", each with its own steps")

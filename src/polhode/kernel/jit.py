@@ -445,7 +445,7 @@ def _feed_object(total, value, seen, names) -> None:
 def compile_kernel(function, signature, **how):
     """Compile ``function`` for one explicit signature, or load it from the disk cache; ``thorough=True``: by all of
     LLVM's optimisations, which take twice the time; over so many ``lanes`` (``lane_mode``); with derivatives along so
-    many ``directions`` (``tangent_mode``). With ``kept=True`` what the disk has not is ``Unsupported``.
+    many ``directions`` (``tangent_mode``).
 
     Functions equal as ``Made`` share one kernel. It releases the GIL while it runs. Returns the Python function itself
     when compilation is disabled.
@@ -466,7 +466,7 @@ def loop(signature):
 
 
 @functools.lru_cache(KEPT_KERNELS)
-def _compiled_kernel(made: Made, signature, copy=0, kept=False, **how):
+def _compiled_kernel(made: Made, signature, copy=0, **how):
     plain, kept_at = python_of(made.function), None
     with _lock, held(always=True):
         if Path(plain.__code__.co_filename).is_file():
@@ -474,10 +474,6 @@ def _compiled_kernel(made: Made, signature, copy=0, kept=False, **how):
             kept_at = cache.place_of(plain, signature, OPTIONS_OF_KERNELS | options)
     with contextlib.nullcontext() if kept_at is None else cache.alone(kept_at[0]), _lock, held(always=True):
         found = kept_at and cache.kernel_in(kept_at, plain)
-        if kept and not found:
-            from polhode.kernel.source import Unsupported
-
-            raise Unsupported("their kernel, which is not compiled yet")
         return found or _made(plain, signature, OPTIONS_OF_KERNELS, kept_at, **how)
 
 
