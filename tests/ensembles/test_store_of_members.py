@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import errno
-import gc
 import os
 import signal
-from pathlib import Path
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -127,26 +126,20 @@ def test_a_full_disk_is_one_sentence(small, path, monkeypatch):
 
 
 def memory_of(members, store=None):
-    """By how much the memory of this process grew, at most, in MB, for so many members of 61 rows each."""
-    gc.collect()
-    Path("/proc/self/clear_refs").write_text("5")  # the largest memory is that of now
-    before = largest_memory()
+    """The largest memory in MB that objects and arrays took for so many members of 61 rows each."""
+    tracemalloc.start()
     ds = ph.ensemble(ph.free_body((1, 2, 2.5)), "v2/mr", members={"angular_velocity": spins(members)}, step=0.01,
                      steps=60, threads=1, engine="threads", store=store)  # fmt: skip
+    most = tracemalloc.get_traced_memory()[1] / 1e6
+    tracemalloc.stop()
     assert ds.sizes["member"] == members and float(ds.energy[members - 1, 60]) > 0.0
-    return largest_memory() - before
+    return most
 
 
-def largest_memory():
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(float(line.split()[1]) / 1e3 for line in lines if line.startswith("VmHWM"))
-
-
-@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="needs /proc")
 def test_memory_does_not_grow_with_the_rows_of_members(tmp_path):
     memory_of(300, tmp_path / "warm.zarr")
     few, many = memory_of(3_000, tmp_path / "few.zarr"), memory_of(10_000, tmp_path / "many.zarr")
-    assert many < few + 60.0 < memory_of(10_000)
+    assert many < few + 20.0 and memory_of(10_000) > few + 80.0
 
 
 def test_many_members_stay_on_disk(small, path, monkeypatch):
