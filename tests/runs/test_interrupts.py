@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import time
 
@@ -126,7 +127,7 @@ def interrupted(forked, folder, seconds, *words):
     code, said = run.end()
     left = {path.name for path in folder.iterdir()} - {"top.toml", "cache"}
     # Once the interpreter shuts down, Ctrl-C is the system's again: then all has been written and told.
-    over = code in (0, -signal.SIGINT) and "written  " in said
+    over = code in (0, -signal.SIGINT) and re.search("written(:|  )", said)
     if not over:
         assert code == 130, said
         assert said.splitlines()[-1].startswith("polhode: interrupted"), said
@@ -159,7 +160,7 @@ def test_many_moments(forked, tmp_path):
     for k in range(60):
         words = rng.choice((["run"], ["run", "--store", "run.zarr"], ["compare", "--methods", "forward_euler_m"]))
         left, said = interrupted(forked, tmp_path / str(k), rng.uniform(0.0, 8.0), *words)
-        assert not left & {"run.zarr"} or "rows up to" in said
+        assert not left & {"run.zarr"} or any(words in said for words in ("rows up to", "written"))
 
 
 RETRIED = """
@@ -173,7 +174,7 @@ RETRIED = """
     rng, presses, k = random.Random({seed}), 0, 0
     start = dict(step=0.01, steps=20, angular_velocity=(0.1, 0.2, 0.3))
     while True:
-        timer = threading.Timer(rng.uniform(0.0, 0.5) * 1.2**k, _thread.interrupt_main)
+        timer = threading.Timer(rng.uniform(0.0, 0.1) * 1.2**k, _thread.interrupt_main)
         timer.start()
         try:
             ds = ph.integrate(ph.free_body((1, 2, 2.5)), "{method}", **start)
