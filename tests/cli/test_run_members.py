@@ -8,7 +8,7 @@ import pytest
 
 import polhode as ph
 from polhode import cli
-from polhode.errors import InvalidInput
+from polhode.errors import Interrupted, InvalidInput
 
 TOP = """\
 [system]
@@ -49,6 +49,33 @@ def run(monkeypatch, capsys, tmp_path):
         return ended.value.code or 0, said.out, said.err
 
     return call
+
+
+def test_ctrl_c_while_the_picture_is_drawn_tells_where_members_are(run, monkeypatch):
+    def pressed(ds, path):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("polhode.cli.run.picture_of_members", pressed)
+    code, _, err = run(TOP + DRAWN)
+    told = "polhode: interrupted before the picture was there; what they computed is in tops.nc"
+    assert code == 130 and err.splitlines()[-1] == told
+    assert ph.load("tops.nc").sizes["member"] == 12
+
+
+def test_members_that_ctrl_c_stopped_are_told_of(run, monkeypatch):
+    computed = ph.ensembles.ensemble_of
+
+    def pressed(*arguments, **words):
+        ds = computed(*arguments, **words)
+        ds.status[5:] = 1
+        raise Interrupted("interrupted after 5 of 12 members", trajectory=ds)
+
+    monkeypatch.setattr(ph.ensembles, "ensemble_of", pressed)
+    code, _, err = run(TOP + DRAWN)
+    assert code == 130 and err.splitlines()[-1] == (
+        "polhode: interrupted after 5 of 12 members; what they computed is in tops.nc; run it again with: polhode run "
+        "tops.toml"
+    )
 
 
 def test_members_are_drawn_run_and_written(run, tmp_path):

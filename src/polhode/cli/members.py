@@ -39,7 +39,7 @@ def summary_of_members(ds: xr.Dataset) -> dict[str, Any]:
         "title": str(ds.attrs["title"]), "system": str(ds.attrs["system"]), "method": str(ds.attrs["method"]),
         "citation": str(ds.attrs["citation"]), "members": int(members), "failed": int(count), "failures": failures,
         "engine": str(ds.attrs["engine"]), "t": [float(ds.time.values.min()), float(ds.time.values.max())],
-        "rows": int(ds.sizes["time"]), "energy_error": worst, "kept": sorted(map(str, ds.data_vars)),
+        "rows": ds.sizes["time"], "complete": not count, "energy_error": worst, "kept": sorted(map(str, ds.data_vars)),
         "seconds": ds.encoding.get("seconds"), "polhode_version": str(ds.attrs["polhode_version"]),
     }  # fmt: skip
 

@@ -213,7 +213,7 @@ def _made(
 
 def name_of_body(given: str | int, what: str) -> str:
     """The name of a body, or its number in a system whose bodies have none."""
-    return str(whole(given, what)) if isinstance(given, int) else text(given, what, 64)
+    return str(whole(given, what)) if isinstance(given, int) else text(given, what)
 
 
 # ------------------------------------------------------------------ what users call

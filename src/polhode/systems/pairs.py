@@ -199,8 +199,8 @@ class OfPass:
     sum: Sum | None = None
 
     def __call__(self, part: int) -> Dynamics:
-        return Dynamics(Graph(), self.N, reason=f"its loads on all pairs of {self.N} bodies are a pass over neighbours,"
-                        " and where a cut-off ends them they have no Taylor series")  # fmt: skip
+        return Dynamics(Graph(), self.N, reason=f"its loads on all pairs of {self.N} bodies are a pass over neighbours;"
+                        f" series are of {MOST_IN_FULL} at most, without cut-off and numbers of each")  # fmt: skip
 
     @cached_property
     def in_full(self) -> Dynamics:
