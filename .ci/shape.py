@@ -61,7 +61,7 @@ SIZES = {
     "polhode": (1809, 873),
     "polhode_papers": (15597, 8232),
     "programs": (5829, 3679),
-    "runs": (12171, 7329),
+    "runs": (12185, 7340),
     "surroundings": (2634, 1194),
     "systems": (13636, 6983),
     "trajectory": (5907, 3011),

@@ -322,6 +322,21 @@ def test_stiff_friction_says_so_where_steps_are_chosen_and_not_where_it_is_borne
     np.testing.assert_allclose(ds.angular_velocity[-1], exact.angular_velocity[-1], rtol=1e-7)
 
 
+def test_implicit_methods_say_what_they_have_left_of_a_stiff_decay():
+    (_, words), *more = said(lambda: ph.integrate(rubbing(2e3), "mkrk:gauss6", step=1e-3, steps=100, **SLEWING))[0]
+    assert not more and "wheel_momentum decays with a time constant of 1e-06, of which 'mkrk:gauss6' has left" in words
+    left = float(words.split("has left ")[1].split(" ")[0])  # Pade's (3, 3) at -1000, of the initial momentum
+    assert left == pytest.approx((1 - 24 / 1000) ** 100, rel=0.15)
+    ends = [
+        ph.integrate(rubbing(2e3), name, step=1e-3, steps=100, settings={"guard": False}, **SLEWING).wheel_momentum[-1]
+        for name in ("mkrk:gauss6", "mkrk:radau_iia5")
+    ]
+    np.testing.assert_allclose(ends[0] - ends[1], left * 2e-3 * np.array([100, -150, 120]), rtol=0.15)
+    # The same decay is forgotten within a few longer runs' steps, and radau leaves nothing of it.
+    for name, steps in (("mkrk:gauss6", 1000), ("mkrk:radau_iia5", 100)):
+        assert said(lambda n=name, k=steps: ph.integrate(rubbing(2e3), n, step=1e-3, steps=k, **SLEWING))[0] == []
+
+
 def test_other_runs_say_nothing_of_stiffness():
     steps = ph.Tolerance(1e-9, max_step=1e-3)
     for viscous in (1.0, 0.0):  # which decays within two steps, and not at all

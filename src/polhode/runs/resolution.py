@@ -19,6 +19,7 @@ from polhode.kernel import jit, layout as L
 from polhode.kernel.access import get3, get4
 from polhode.kernel.jit import numbers_at, pointer
 from polhode.kernel.signatures import A1, A2, LOAD_CHANGES, LOADS, f8, void
+from polhode.methods import tableau as find_tableau
 from polhode.runs.stepping import Run
 from polhode.systems.loads_roles import no_loads
 from polhode.systems.record import System
@@ -310,16 +311,24 @@ def coarse_loads(run: Run, times: Array, states: Array) -> str:
 
 
 # ------------------------------------------------------------------ stiffness
-STIFF, LONG, MOST = 2.0, 1000, 100
-"""Time constants of a decay in a step from which on explicit methods follow stability, not accuracy; steps of a run
-that is looked at for them; most numbers that may decay."""
+STIFF, UNDAMPED, LONG, SOME, MOST = 2.0, 1e-6, 1000, 50, 100
+"""Time constants of a decay in a step from which on explicit methods follow stability, not accuracy; part that an
+implicit one may leave of it; steps of a run that is looked at for them, of chosen size or by an implicit method; most
+numbers that may decay."""
+
+
+def stability(tableau: str, z: float) -> float:
+    """Stability function of a Runge-Kutta method, 1 + z b (1 - z A)^-1 1 [hairer1996, IV.3]."""
+    found = find_tableau(tableau)
+    return float(1.0 + z * found.b @ np.linalg.solve(np.eye(len(found.b)) - z * found.A, np.ones(len(found.b))))
 
 
 def tell_of_stiffness(run: Run, t: float, y: Array, error: PolhodeError | None) -> None:
     """Warn of friction or damping, at a state of a run that has taken many steps, by which numbers decay faster than
     steps resolve, or say so in the error of one that has failed; methods that bear it are not looked at."""
-    system, own, N = run.system, run.integrator, run.system.N
-    many = isinstance(error, StepFailed) if error else run.guard and run.adaptive and run.done >= LONG
+    system, own, N, promised = run.system, run.integrator, run.system.N, run.chosen.promises
+    enough = LONG if run.adaptive else SOME if promised.implicit else inf
+    many = isinstance(error, StepFailed) if error else run.guard and run.done >= enough
     if not many or not system.velocity_dependent or "radau" in run.chosen.label:
         return
     h = abs(run.now - run.t0) / run.done if run.adaptive and run.done else run.last or abs(run.h)
@@ -343,10 +352,15 @@ def tell_of_stiffness(run: Run, t: float, y: Array, error: PolhodeError | None) 
     rate = -float(np.where(decay + np.abs(values.imag) <= 0.0, decay, 0.0).min())
     if not rate * h > STIFF:
         return
+    needs = f"and {run.chosen.label!r} needs steps as short"
+    if promised.implicit and not error:
+        left = abs(stability(str(run.chosen.options.get("tableau", "gauss2")), -rate * h)) ** run.done
+        needs = f"of which {run.chosen.label!r} has left {left:.1g} after {run.done} steps of {h:.2g}"
+        if left < UNDAMPED:
+            return
     told = (
         f"friction or damping is stiff here: {names[int(np.argmin(run.direction * np.diagonal(slopes)))]} decays with "
-        f"a time constant of {1.0 / rate:.2g}, and {run.chosen.label!r} needs steps as short; take 'mkrk:radau_iia5', "
-        "whose steps may be longer"
+        f"a time constant of {1.0 / rate:.2g}, {needs}; take 'mkrk:radau_iia5', whose steps may be longer"
     )
     if error is None:
         warn(told, PolhodeWarning)
