@@ -176,7 +176,8 @@ def test_ctrl_c_keeps_what_was_computed(tmp_path, presses, forked):
     assert said.startswith(f"polhode: interrupted after {steps} of 5000000000 steps")
     assert f"{len(ds.time)} rows up to t = " in said and "are in long.nc" in said
     on = shlex.split(said.partition("; go on with: ")[2])
-    assert on == ["polhode", "run", "long.toml", "--step", "0.002", "--from", "long.nc", "-o", "long-rest.nc"]
+    assert on == ["polhode", "run", "long.toml", "--step", "0.002", "--from", "long.nc", "-o", "long-rest.nc",
+                  "--no-picture"]  # fmt: skip
     assert "interrupted" in ds.attrs["incomplete"]
 
 

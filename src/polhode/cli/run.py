@@ -194,16 +194,17 @@ def deliver(compute: Callable[[Display], Result], quiet: bool, no_picture: bool,
             if interrupts.pressed:
                 result.failed = result.failed or Interrupted("interrupted when the run was over")
     written = [result.out]
-    if result.failed is None and not no_picture:
-        try:
+    try:
+        if result.failed is None and not no_picture:
             written += _picture(ds, result.picture or result.out.with_suffix(".png"))
-        except KeyboardInterrupt:
-            result.failed = Interrupted("interrupted before the picture was there")
-    many = is_ensemble(ds)
-    facts = summary_of_members(ds) if many else summary(ds)
-    facts |= {"scenario": result.scenario, "written": [str(path) for path in written]}
-    show_summary(facts, table_of_members if many else table, as_json, quiet)
+        many = is_ensemble(ds)
+        facts = summary_of_members(ds) if many else summary(ds)
+        facts |= {"scenario": result.scenario, "written": [str(path) for path in written]}
+        show_summary(facts, table_of_members if many else table, as_json, quiet)
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted when the run was over; written: {', '.join(map(str, written))}") from None
     if result.failed is not None:
+        result.on += " --no-picture" * no_picture
         _report(result.failed, facts, result)
 
 
