@@ -60,7 +60,7 @@ SIZES = {
     "plots": (5247, 3353),
     "polhode": (1809, 873),
     "polhode_papers": (15597, 8232),
-    "programs": (5829, 3679),
+    "programs": (5828, 3678),
     "runs": (12185, 7340),
     "surroundings": (2634, 1194),
     "systems": (13636, 6983),

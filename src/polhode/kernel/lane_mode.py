@@ -176,6 +176,7 @@ class LaneWriter(LaneMemory):
         finally:
             self.unit.being_written.pop()
         found.masked = self.notes.needs_mask
+        found.function.attributes.alignstack = 8 * min(self.width, 8)  # else spilled vectors may lie in two cache lines
         return found
 
     def take(self, arguments: list[Value], given: Iterator[Any]) -> None:
@@ -389,8 +390,7 @@ class LaneWriter(LaneMemory):
     def masked_if(self, test: ir.Value, s: ast.If) -> bool | str:
         builder = self.builder
         before, partial, escapes = self.mask(), self.partial, self.escapes
-        left: list[Any] = []
-        after = []
+        left, after = list[Any](), list[Any]()
         for bits, statements in ((test, s.body), (builder.not_(test), s.orelse)):
             mask = builder.and_(before, bits)
             if not statements:

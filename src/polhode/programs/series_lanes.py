@@ -81,7 +81,7 @@ class _Writer(Writer):
                 yield those[begin : begin + AT_ONCE]
 
     def wide(self) -> list[str]:
-        """Order k of all series, after the terms 1 <= j <= k - 1 of the sums of all products."""
+        """Order k of all series, after the terms 1 <= j <= k - 1 of the sums of all products, the newest last."""
         lines: list[str] = []
 
         def factor(name: str, j: str) -> str:
@@ -91,13 +91,12 @@ class _Writer(Writer):
             slots = [(n, *self.slots[n]) for n in group]
             squares = slots[0][1] == slots[0][2]
             lines += [f"q{n} = {NOTHING}" for n in group]
-            lines.append(f"for j in range(1, {'(k + 1) // 2' if squares else 'k'}):")
+            lines.append(f"for j in range({'(k - 1) // 2, 0, -1' if squares else '2, k'}):")
             lines += [f"    q{n} = q{n} + {factor(a, 'j')} * {factor(b, '(k - j)')}" for n, a, b in slots]
             if squares:
-                lines += [f"q{n} = 2.0 * q{n}" for n in group]
-                lines.append("if k % 2 == 0:")
-                middle = [(n, factor(a, "(k // 2)")) for n, a, _ in slots]
-                lines += [f"    q{n} = q{n} + {one} * {one}" for n, one in middle]
+                lines += [*(f"q{n} = 2.0 * q{n}" for n in group), "if k % 2 == 0:"]
+            i, j = ("(k // 2)", "(k // 2)") if squares else ("1", "(k - 1)")
+            lines += [f"{'    ' * squares}q{n} = q{n} + {factor(a, i)} * {factor(b, j)}" for n, a, b in slots]
         return [*lines, "fk = float(k)", "ik = 1.0 / fk", *self.rules(zero=False), *self.records("k")]
 
     def text(self, read: Sequence[str], names: Sequence[str], given: dict[str, str]) -> str:
