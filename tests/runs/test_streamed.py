@@ -103,10 +103,10 @@ def looked(run, *more):
 def test_rows_leave_the_memory(path, small):
     _, seen = looked(lambda: ph.integrate(top(), "trapm", step=0.01, steps=200, **START, store=path))
     assert max(held for _, held in seen) <= 33 and seen[-1][0] + seen[-1][1] == 201
-    samples = np.linspace(0.0, 1.0, 200)  # these stay, as their times do
+    samples = np.linspace(0.0, 1.0, 200)  # so do these
     more = {"step": 0.01, "steps": 100, "t_eval": samples, "store": path.with_name("b.zarr")} | START
     _, seen = looked(lambda: ph.integrate(top(), "trapm", **more))
-    assert seen[-1] == (0, 200)
+    assert max(held for _, held in seen) <= 35 and seen[-1][0] + seen[-1][1] == 200
 
 
 def test_a_run_too_long_for_the_memory_needs_a_store(path, monkeypatch, small):

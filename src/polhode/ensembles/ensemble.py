@@ -19,7 +19,6 @@ from polhode.ensembles.engines import NOT_RUN, Block, Engine, ThreadsEngine
 from polhode.ensembles.members import Kind, Varied
 from polhode.ensembles.outcome import Instead, Members, Outcome, Work, attributes_of, note_of, take_instead, warn_of
 from polhode.ensembles.plan import SWITCHED, Plan, planned
-from polhode.ensembles.reductions import BATCH, Reductions, Running
 from polhode.ensembles.sampling import Members as Drawn
 from polhode.ensembles.store_of_members import StoreOfMembers
 from polhode.errors import CoarseStepWarning, Interrupted, InvalidInput, answering, unknown_name, warn
@@ -34,9 +33,10 @@ from polhode.runs.state import Start
 from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
 from polhode.systems import System
+from polhode.trajectory.reductions import BATCH, Reductions, Running
 
 ENGINES = ("auto", "threads", "lanes", "device")
-COMMON = tuple(name for name in ARGUMENTS if name not in ("start", "tangent", "store", "progress"))
+COMMON = tuple(name for name in ARGUMENTS if name not in ("start", "tangent", "store", "progress", "reduce"))
 """Arguments that all members have in common."""
 OF_MEMBER = re.compile(r"member (\d+)")
 WORTH_LANES = 8

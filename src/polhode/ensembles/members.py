@@ -22,7 +22,7 @@ from polhode.algebra.short_rows import all_of, any_of
 from polhode.arguments import UNKNOWN, Array, Indices, array, has, has_quantity, mapping, whole
 from polhode.bodies.inertia import principal_of_many
 from polhode.ensembles.sampling import Distribution, Members, members as drawn_members
-from polhode.ensembles.tables import MEMBER, is_table
+from polhode.ensembles.tables import is_table
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.kernel import layout as L
 from polhode.runs.initial_state import start_state
@@ -32,6 +32,7 @@ from polhode.runs.request import Request
 from polhode.runs.state import FORMS, OF_METHODS, STATE_WORDS, as_kept
 from polhode.systems import System
 from polhode.trajectory.quantities import Constants
+from polhode.trajectory.reduction_kinds import MEMBER
 
 TOLERANCES = ("rtol", "atol")
 STARTING = (*(name for name in FORMS if name != "sequence"), *STATE_WORDS[3:], *OF_METHODS)

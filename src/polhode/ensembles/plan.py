@@ -12,7 +12,6 @@ import numpy as np
 from polhode.arguments import Array, array, room_for
 from polhode.ensembles.members import Kind, Names, Varied, kind_of, sorted_out, states_of, system_of
 from polhode.ensembles.sampling import Members
-from polhode.ensembles.tables import MEMBER
 from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel import layout as L
 from polhode.methods import Method, MethodSpec, method as find_method
@@ -24,6 +23,7 @@ from polhode.runs.steps import FLOOR, FixedStep, Tolerance
 from polhode.systems import System
 from polhode.systems.record import present_system
 from polhode.systems.sampling import cut_by
+from polhode.trajectory.reduction_kinds import MEMBER
 
 SWITCHED = "steps are cut where loads are switched or controllers sample"
 """Why members run by themselves that lanes take past the cuts together."""
@@ -198,7 +198,7 @@ def planned(
             "tangent is for a single run; run the members one by one by polhode.integrate, or take the indicators of "
             "polhode.chaos, which have members"
         )
-    whole_call, known = {**given, **options, "start": start}, [*ARGUMENTS, "members", "engine", "threads", "reduce"]
+    whole_call, known = {**given, **options, "start": start}, [*ARGUMENTS, "members", "engine", "threads"]
     method = with_options(method, system, whole_call, "ensemble", known)
     chosen = find_method(system.recommended if method is None else method)
     words = {name: value for name, value in given.items() if name != "parameters"}

@@ -16,9 +16,7 @@ import numpy as np
 from polhode import reading
 from polhode.arguments import UNKNOWN, Array, array, has, path as checked_path, room_for
 from polhode.errors import InvalidInput, answering, shown
-
-MEMBER = "member"
-"""The dimension of members in Datasets."""
+from polhode.trajectory.reduction_kinds import MEMBER
 
 SUFFIX = ".csv"
 

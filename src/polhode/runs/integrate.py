@@ -41,10 +41,12 @@ from polhode.runs.steps import FixedStep, TimeTransformed, Tolerance
 from polhode.runs.variable_steps import AdaptiveRun, TimeTransformedRun
 from polhode.systems import System
 from polhode.trajectory.energies import energy_balance
+from polhode.trajectory.reductions import Reductions
 from polhode.trajectory.schema import trajectory
 
 if TYPE_CHECKING:
     from polhode.runs.store import LiveStore, Store
+    from polhode.runs.streamed import Passing
     from polhode.runs.tangent.columns import Columns
 
 BETWEEN_LOOKS = 2.0
@@ -72,6 +74,7 @@ def integrate(
     events: Events = (),
     breaks: ArrayLike = (),
     tangent: bool | str | Sequence[str] | None = None,
+    reduce: Reductions | None = None,
     store: str | os.PathLike[str] | Store | None = None,
     progress: Callable[[Progress], None] | bool | None = None,
     settings: Settings | Mapping[str, Any] | None = None,
@@ -133,6 +136,12 @@ def integrate(
         body lacks: position and momentum (space frame), rotation (rotation vector theta in the body frame, R to
         R exp[theta]x, rad), angular momentum (body frame). Derivatives by parameters are at fixed initial values of
         these. Burns, impulses and edges of shadows on the way are part of the map; rows are at fixed times.
+    reduce : Reduction, list or mapping, optional
+        Statistics of the rows, taken while they come: of ``polhode.ensembles.reductions``,
+        ``[reductions.mean("attitude")]``, or ``{"energy": ["mean", "extremes"]}``, as of the members of
+        ``polhode.ensemble`` but for crossings and events; functions ``of`` get rows, with ``time`` in the place of
+        ``member``. The result has ``energy_mean``, ``energy_min_row`` and so on, and of the rows the last one alone, so
+        that memory does not grow with them; with a ``store`` all are there.
     store : path or Store, optional
         A new folder (``run.zarr``) that receives the rows while the run goes, so that ``polhode.resume`` goes on from
         its last checkpoint, bit for bit, however the process ended; ``polhode.load`` reads what is there so far. Rows
@@ -194,8 +203,8 @@ def integrate(
     """
     given: dict[str, Any] = {
         "step": step, "steps": steps, "t_end": t_end, "every": every, "t_eval": t_eval, "start": start,
-        "parameters": parameters, "events": events, "breaks": breaks, "tangent": tangent, "settings": settings,
-        **at_start,
+        "parameters": parameters, "events": events, "breaks": breaks, "tangent": tangent, "reduce": reduce,
+        "settings": settings, **at_start,
     }  # fmt: skip
     if not STATE_SET.issuperset(at_start):
         method = with_options(method, system, given, "integrate")
@@ -328,7 +337,9 @@ def differentiated(request: Request, by_start: bool) -> tuple[Columns, Array, li
 
 
 def carry_out(
-    request: Request, progress: Callable[[Progress], None] | bool | None = None, store: LiveStore | None = None
+    request: Request,
+    progress: Callable[[Progress], None] | bool | None = None,
+    store: LiveStore | Passing | None = None,
 ) -> xr.Dataset:
     """Run what is asked for, from the beginning or from where a store stands."""
     if progress is True:
@@ -337,12 +348,17 @@ def carry_out(
     listener = None if progress is None or progress is False else teller(progress, "progress", "True or a function")
     report_progress: Callable[..., None] = lambda *how_far: listener and listener(Progress(*how_far))  # noqa: E731
     total, derivatives = request.total, None
+    if store is None and request.reduce:
+        from polhode.runs.streamed import Passing
+
+        store = Passing()
     try:
         with NOTHING if store is None else store:
             if request.tangent is not None:
                 if store is not None:
+                    word = "reduce" if request.reduce else "store"
                     raise InvalidInput(
-                        "tangent and store are both given, but derivatives are kept in memory; leave one out"
+                        f"tangent and {word} are both given, but derivatives are kept in memory; leave one out"
                     )
                 from polhode.runs.tangent.transition import Transition
 
@@ -374,7 +390,9 @@ def carry_out(
     return carry_out(request, progress, store)
 
 
-def _to_the_end(run: Run, record: Record, store: LiveStore | None, report_progress: Callable[..., None]) -> xr.Dataset:
+def _to_the_end(
+    run: Run, record: Record, store: LiveStore | Passing | None, report_progress: Callable[..., None]
+) -> xr.Dataset:
     """What a run leaves that is set up: it is taken to its end, or to what ends it."""
     samples, total = run.request.samples, run.request.total
     error: PolhodeError | None = None

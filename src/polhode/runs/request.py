@@ -46,6 +46,7 @@ from polhode.systems.record import present_system
 from polhode.systems.registry import builder, handed_in, named_now, recorded_functions
 from polhode.systems.user.function import check_shared, numbers_read
 from polhode.trajectory import UNITS
+from polhode.trajectory.reductions import Reduction, of_rows
 from polhode.trajectory.schema import trajectory
 
 MOST_OF_SERIES = 8
@@ -58,7 +59,7 @@ SET = ("compensated", "guard", "units", "epoch")
 """Flat words of a scenario and of a record that are one argument of a run each: ``steps``, ``start``, ``settings``."""
 ARGUMENTS = (
     "step", "steps", "t_end", "every", "t_eval", "start", *STATE_WORDS, "parameters", "events", "breaks", "tangent",
-    "store", "progress", "settings",
+    "reduce", "store", "progress", "settings",
 )  # fmt: skip
 """Those of ``integrate`` by name."""
 TIMES = ("step", "t_end", "time", "first_step", "max_step", "t_eval", "since", "breaks")
@@ -128,6 +129,7 @@ class Request:
     settings: Settings = field(default_factory=Settings)
     parameters: object = None  # of this run in the place of those the system was built with
     tangent: tuple[str, ...] | None = None  # with derivatives, the names of the parameters beside the state
+    reduce: tuple[Reduction, ...] = ()  # statistics of the rows
     by_tolerance: bool = False  # whether the tolerance chose the method, a series, which then may give way
 
     @property
@@ -174,12 +176,12 @@ class Request:
     def record(self, stored: bool = False) -> Record:
         """Room for the rows of the run; where they are ``stored`` on the way, for those of some slices only."""
         width, samples = len(self.state), self.recording.t_eval
-        if samples is not None:
-            return Record(len(samples) + 2, width)
+        most = max(rows.FEWEST, rows.SLICE // (8 * width))
+        if samples is not None:  # room for all, of which what nothing was written to needs no memory
+            return Record(len(samples) + 2, width, most if stored else rows.LARGEST_ROWS)
         count = rows.FIRST_ROWS if self.total is None else self.total // self.recording.every
         if not stored:
             return Record(count + 2, width)
-        most = max(rows.FEWEST, rows.SLICE // (8 * width))
         return Record(min(count, 2 * most + rows.KEPT // (8 * width)) + 2, width, most)
 
     def of_member(self, k: int) -> Request:
@@ -234,6 +236,7 @@ class Request:
             "parameters": self.parameters,
             "epoch": self.settings.epoch,
             "tangent": None if self.tangent is None else list(self.tangent),
+            "reduce": [one.record() for one in self.reduce] or None,
             "by_tolerance": self.by_tolerance or None,
             "numbers": ((self.system.functions or self.events) and self.numbers) or None,
         }
@@ -288,8 +291,11 @@ class Request:
             ) from wrong
 
     @classmethod
-    def _read(cls, kept: Mapping[str, Any], system: System, chosen: MethodSpec, events: list[Event]) -> Request:
-        """The request of a record whose system, method and events are made."""
+    def _read(
+        cls, kept: Mapping[str, Any], system: System, chosen: MethodSpec, events: list[Event],
+        reduce: tuple[Reduction, ...],
+    ) -> Request:  # fmt: skip
+        """The request of a record whose system, method, events and reductions are made."""
         time_transformed = bool(chosen.prepare().step_density)
         equal = "rtol" not in kept and not time_transformed
         words = {name: kept.get(name) for name in ("step", "steps", *TOLERANCE)}
@@ -304,7 +310,7 @@ class Request:
             None if kept.get("since") is None else number(kept["since"], "since"),
             truth(kept.get("commanded", False), "commanded"),
             Settings(chosen.compensated, kept["guard"], kept["units"], kept.get("epoch")), kept.get("parameters"),
-            wanted(kept.get("tangent")), truth(kept.get("by_tolerance", False), "by_tolerance"),
+            wanted(kept.get("tangent")), reduce, truth(kept.get("by_tolerance", False), "by_tolerance"),
         )  # fmt: skip
 
 
@@ -398,7 +404,7 @@ def requested(system: object, method: str | Method | MethodSpec | None, given: M
         system, chosen, y, steps, t0, t_end, recording, tuple(events), tuple(breaks),
         None if first == t0 else first, truth(given.get("commanded") or False, "commanded"),
         settings if units == settings.units else replace(settings, units=units),
-        parameters, wanted(given.get("tangent")), by_tolerance,
+        parameters, wanted(given.get("tangent")), of_rows(given.get("reduce")), by_tolerance,
     )  # fmt: skip
     if key is not None:
         system.__dict__["_request"] = key, made, _present(method)
@@ -450,7 +456,8 @@ def _key_of(method: object, given: Mapping[str, Any]) -> tuple[object, ...] | No
     else None."""
     get = given.get
     step, steps, t_end, every = get("step"), get("steps"), get("t_end"), get("every", 1)
-    usual = get("t_eval") is get("start") is get("parameters") is get("settings") is get("tangent") is None
+    usual = get("t_eval") is get("start") is get("parameters") is get("settings") is None
+    usual = usual and get("tangent") is get("reduce") is None
     events, breaks = get("events", ()), get("breaks", ())
     empty = type(events) is type(breaks) is tuple and not events and not breaks
     plain_numbers = type(step) in SIZED and type(steps) in COUNTED and type(t_end) in SIZED and type(every) is int
@@ -545,8 +552,9 @@ def go_on_with_states(y: Array, states: Mapping[Any, Any], system: System) -> No
 # ------------------------------------------------------------------ reading a record
 def _rebuilt(
     recipe: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]], system: System | None, call: str
-) -> tuple[System, MethodSpec, list[Event]]:
+) -> tuple[System, MethodSpec, list[Event], tuple[Reduction, ...]]:
     events, rest = [], dict(functions)
+    reduce = of_rows(recipe.get("reduce"), rest, call)
     for given in recipe.get("events", ()):
         if given["kind"] in ("user", "of"):
             name = given["name"]
@@ -573,7 +581,8 @@ def _rebuilt(
             raise InvalidInput(f"this run is of a system {name!r}; {system.name!r} of {system.N} bodies is handed in")
         if "parameters" in recipe:
             system = with_parameters(system, recipe["parameters"])
-    return system, replace(find_method(recipe["method"]), compensated=recipe.get("compensated", False)), events
+    method = replace(find_method(recipe["method"]), compensated=recipe.get("compensated", False))
+    return system, method, events, reduce
 
 
 def rebuild(recipe: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]], call: str = "rerun(ds, ") -> System:

@@ -23,6 +23,8 @@ from polhode.trajectory import CONVENTIONS, UNITS, dataset
 from polhode.trajectory.build import Rows, with_bath, with_events
 from polhode.trajectory.energies import energy_balance
 from polhode.trajectory.quantities import BEYOND, LARGE, Constants, of_bodies
+from polhode.trajectory.reduction_kinds import TIME
+from polhode.trajectory.reductions import Running
 from polhode.trajectory.schema import MEANING
 
 
@@ -69,7 +71,19 @@ def finish(run: Run, record: Record, error: PolhodeError | None, stopped: str) -
         tell_of_stiffness(run, float(times[-1]), states[-1], error)
     rows = Rows(times, states, iterations, made, balance, virials[: len(times)])
     ds = columns(run, rows, sizes, energies, attributes(run, error, stopped))
+    if (running := statistics(run)) is not None and len(times):
+        try:
+            running.add(0, ds)
+            ds = ds.assign(running.result())
+        except PolhodeError as failed:
+            error = error or failed
+            ds.attrs["incomplete"] = str(error)
     return concluded(run, with_found(run, ds, stopped), error)
+
+
+def statistics(run: Run) -> Running | None:
+    """What takes statistics of rows, where the run is asked for any."""
+    return Running(list(run.request.reduce), 2**53, TIME) if run.request.reduce else None
 
 
 def causes(system: System) -> str:

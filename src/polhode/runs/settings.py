@@ -12,6 +12,7 @@ from polhode.arguments import choice, mapping, truth, whole
 from polhode.epochs import epoch_of
 from polhode.errors import InvalidInput, closest, said_of, shown, unknown_name
 from polhode.trajectory import UNITS
+from polhode.trajectory.reduction_kinds import Reduction
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ def only_functions(given: Mapping[str, Any], caller: str, known: Iterable[str]) 
     """Refuse what is no function among those that are handed in by keyword."""
     refuse_moved(given)
     for name, value in given.items():
-        if not callable(value):
+        if not (callable(value) or isinstance(value, Reduction)):
             raise unknown_name(f"argument of {caller}", name, known)
 
 

@@ -7,6 +7,7 @@ energy from the largest energies of the pieces before.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping
 from math import inf
@@ -18,7 +19,18 @@ import numpy as np
 from polhode.arguments import Array, Indices
 from polhode.errors import Interrupted, NotFinite, PolhodeError
 from polhode.lazy import xr
-from polhode.runs.result import attributes, blown_up, columns, concluded, potential_energies, warn_of_errors, with_found
+from polhode.runs.request import Request
+from polhode.runs.result import (
+    attributes,
+    blown_up,
+    columns,
+    concluded,
+    potential_energies,
+    statistics,
+    warn_of_errors,
+    with_found,
+)
+from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
 from polhode.trajectory.build import Rows
 from polhode.trajectory.charts import singular_rows, singular_words
@@ -35,9 +47,14 @@ SECONDS = 2.0
 class Streamed:
     """The Dataset of a run, on its way to the disk."""
 
-    def __init__(self, folder: Path, run: Run, labels: Mapping[str, str], most: int | None) -> None:
+    def __init__(self, folder: Path | None, run: Run, labels: Mapping[str, str], most: int | None) -> None:
         self.folder, self.run, self.labels = folder, run, dict(labels)
-        self.growing = Growing(folder, "time", most)
+        self.growing: Any = LastRow() if folder is None else Growing(folder, "time", most)
+        self.running = statistics(run)
+        self.reduced: xr.Dataset | None = None
+        if (trial := statistics(run)) is not None:  # before the first step: names, and functions of users
+            first = Rows(np.array([run.t0]), run.start[None], np.zeros(1, dtype=np.int64))
+            trial.add(0, columns(run, first, np.zeros(1), None if run.potential is None else np.zeros(1), {}))
         self.taken, self.last, self.shown = 0, 0.0, -inf
         self.failed: PolhodeError | None = None
         self.closed = False
@@ -91,6 +108,11 @@ class Streamed:
             if len(at) and not self.singular:
                 self.singular_at = ds.time.values[at[0]]
             self.singular += len(at)
+        if self.running is not None:
+            try:
+                self.running.add(self.growing.rows, ds)
+            except PolhodeError as told:
+                self.failed = self.failed or told
         self.growing.add(ds)
 
     def _balanced(self, rows: Rows, energies: Array | None) -> tuple[Rows, EnergyBalance]:
@@ -108,7 +130,7 @@ class Streamed:
             none = np.empty(0), np.empty((0, width)), np.empty(0, dtype=np.int64), np.empty(0)
             growing.add(columns(run, Rows(*none[:3]), none[3], None if self.run.potential is None else np.empty(0), {}))
         if last:
-            growing.put(with_found(run, xr.Dataset(), stopped))
+            growing.put(with_found(run, self.statistics(), stopped))
         if self.chart is not None and self.chart.name in growing.pending:
             name, sequence = self.chart.name, self.chart.attributes.get("sequence")
             words = {key: value for key, value in growing.nodes[name]["attributes"].items() if key != "note"}
@@ -120,6 +142,17 @@ class Streamed:
         growing.show(attributes(run, error, stopped) | self.labels, last)
         self.shown, self.closed = time.perf_counter(), last
 
+    def statistics(self) -> xr.Dataset:
+        """Those of the rows, when there will be no more."""
+        if self.reduced is None:
+            self.reduced = xr.Dataset()
+            if self.running is not None and self.growing.rows:
+                try:
+                    self.reduced = self.running.result()
+                except PolhodeError as told:
+                    self.failed = self.failed or told
+        return self.reduced
+
     def show_so_far(self) -> None:
         """Let others see the rows of a run that is not over."""
         run = self.run
@@ -128,11 +161,64 @@ class Streamed:
 
     def close(self, error: PolhodeError | None, stopped: str, times: Array, states: Array) -> xr.Dataset:
         """The Dataset, opened; where there is an error it is raised, with the Dataset on it."""
-        run = self.run
+        run, _ = self.run, self.statistics()
         if self.failed is not None and (error is None or isinstance(error, NotFinite)):
             error = self.failed
         if error is None and run.guard:
             large = None if self.largest is None or self.large_at is None else (self.worst, self.largest, self.large_at)
             warn_of_errors(run, large, times, states)
         self.show(error, stopped, last=True)
-        return concluded(run, opened(self.folder), error)
+        return concluded(run, self.growing.ds if self.folder is None else opened(self.folder), error)
+
+
+class LastRow:
+    """In the place of a Dataset that grows on the disk: its last row alone."""
+
+    def __init__(self) -> None:
+        self.rows, self.pending, self.ds = 0, dict[str, Any](), xr.Dataset()
+
+    def add(self, piece: xr.Dataset) -> None:
+        """Add rows."""
+        self.rows, self.ds = self.rows + piece.sizes["time"], piece.isel(time=slice(-1, None)).copy(deep=True)
+
+    def put(self, fixed: xr.Dataset) -> None:
+        """Add variables without a time."""
+        self.ds = self.ds.assign(fixed)
+
+    def show(self, attributes: Mapping[str, Any], last: bool) -> None:
+        """Set the attributes."""
+        self.ds.attrs = dict(attributes)
+
+
+class Passing(contextlib.nullcontext[Any]):
+    """In the place of the store of a run: its rows leave the memory when they have gone into statistics."""
+
+    streams, path, kept = True, None, None
+
+    def begin(self, request: Request) -> None:
+        """Nothing is written."""
+
+    restart = begin
+
+    def join(self, run: Run, record: Record) -> None:
+        """Follow a run."""
+        self.record, self.stream = record, Streamed(None, run, {}, None)
+
+    def commit_if_due(self) -> None:
+        """Let go of rows when there are many."""
+        if self.record.count - self.stream.taken >= self.record.most:
+            self.stream.add(self.record.between(self.stream.taken, self.record.count))
+            self.record.forget(self.stream.taken)
+            if self.stream.failed is not None:
+                raise self.stream.failed
+
+    def commit(self, over: bool) -> None:
+        """Nothing is written."""
+
+    def finish(self, error: PolhodeError | None, stopped: str) -> xr.Dataset:
+        """The last row, and the statistics; an error is raised with them on it."""
+        record = self.record
+        judge = error is None or isinstance(error, NotFinite)
+        self.stream.add(record.between(self.stream.taken, record.count), judge)
+        times, states, *_ = record.between(record.first, record.count)
+        return self.stream.close(error, stopped, times, states)

@@ -280,6 +280,7 @@ RUN = table(
     key("breaks", NUMBERS, "times at which loads of your own jump: steps are cut there", "s"),
     key("tangent", {"anyOf": [TRUTH, listed(TEXT)]},
         "derivatives by the state at the start (true), and by parameters, such as ['inertia']"),
+    key("reduce", NAMED, "statistics of the rows, of which the last one alone is kept: energy = ['mean', 'extremes']"),
     key("guard", bool, "refuse steps that turn a body too far for the method", default=True),
     key("compensated", bool, "carry what rounding leaves out of positions and momenta; by default with wheels"),
     key("units", one_word(*UNITS), "how variables are labelled", default="consistent"),

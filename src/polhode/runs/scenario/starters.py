@@ -54,7 +54,7 @@ EXAMPLES: dict[str, Any] = {
     "breaks": (0.5,), "compensated": True, "units": "SI", "epoch": "2030-01-01T00:00:00 TDB", "work": False,
     "parameters": (1.0,),
     "reaction_field": math.inf, "box": (4.0, 4.0, 4.0), "mu": (1.0, 0.001), "sunlight": {"pressure": 4.56e-6},
-    "atmosphere": {"density": 1e-12}, "surface": 6378137.0, "tangent": True,
+    "atmosphere": {"density": 1e-12}, "surface": 6378137.0, "tangent": True, "reduce": {"energy": "mean"},
     "states": {"integral": 3}, "wheels": {"axes": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), "inertia": 0.01},
     "oem": "chief.oem", "aem": "chief.aem", "tle": "iss.tle", "omm": "iss.xml",
     "magnetic_field": {"kind": "dipole"}, "torquers": {"axes": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), "max_dipole": 0.2},

@@ -26,6 +26,7 @@ from polhode.systems.controllers import SAMPLING
 from polhode.systems.events import EVENTS
 from polhode.systems.listing import SUMMANDS
 from polhode.systems.registry import AT_EVENTS, handed_in, key_of
+from polhode.trajectory.reductions import as_words
 
 WIDTH = {"attitude": 4}
 """Numbers of a body, where these are not three."""
@@ -230,5 +231,6 @@ def _run(request: Request) -> Iterator[str]:
     found = {word: record.get(word) for word in words}
     found |= {"t0": request.t0 or None, "units": settings.units, "epoch": settings.epoch}
     found |= {"tangent": None if request.tangent is None else list(request.tangent) or True}
+    found |= {"reduce": as_words(request.reduce) or None}
     found |= {"guard": None if settings.guard else False, "compensated": request.method.compensated or None}
     yield from (f"{word} = {as_toml(value)}" for word, value in found.items() if value is not None)

@@ -2,7 +2,7 @@
 
 A reduction reads signals, variables of a block of members or what a function makes of them. ``summary`` describes the
 members of a batch, ``merge`` two groups of members, ``result`` makes variables of the last summary.
-``polhode.ensembles.reductions`` makes reductions and runs them.
+``reductions`` makes reductions and runs them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.arguments import Array, Indices, function, text
-from polhode.ensembles import moments
-from polhode.ensembles.tables import MEMBER
 from polhode.errors import InvalidInput, PolhodeError, UserFunctionError, shown, unknown_name
 from polhode.lazy import xr
+from polhode.trajectory import moments
 
 
 class Sketch(NamedTuple):
@@ -75,7 +74,8 @@ def quantiles_of(sketch: Sketch, q: Sequence[float]) -> Array:
 
 
 DIRECTIONS = {"any": (True, True), "rising": (True, False), "falling": (False, True)}
-TIME, QUATERNION, OTHER = "time", "quaternion", "other_"
+MEMBER, TIME, QUATERNION, OTHER = "member", "time", "quaternion", "other_"
+NOUN = {MEMBER: "member", TIME: "row"}
 """Dimensions; the second one of a covariance is called as the first, with ``OTHER`` before it."""
 
 Variables = dict[str, tuple[tuple[str, ...], Any, dict[str, Any]]]
@@ -89,20 +89,20 @@ class Signal:
         self.name, self.of = name, of
         self.key: object = name if of is None else (name, of)
 
-    def read(self, block: xr.Dataset) -> xr.DataArray:
-        """The values of a block, the member axis first."""
+    def read(self, block: xr.Dataset, over: str) -> xr.DataArray:
+        """The values of a block, the axis of members or rows first."""
         if self.of is None:
             if self.name not in block:
                 raise unknown_name("variable to reduce", self.name, map(str, block.data_vars))
             found = block[self.name]
-            if MEMBER not in found.dims:
-                raise InvalidInput(f"{self.name} is the same for all members; there is nothing to reduce")
+            if over not in found.dims:
+                raise InvalidInput(f"{self.name} is the same for all {NOUN[over]}s; there is nothing to reduce")
         else:
             found = called(self.of, f"the function of {self.name!r}", block)
-            if MEMBER not in getattr(found, "dims", ()) or found.sizes[MEMBER] != block.sizes[MEMBER]:
+            if over not in getattr(found, "dims", ()) or found.sizes[over] != block.sizes[over]:
                 raise UserFunctionError(f"the function of {self.name!r} must return a DataArray with the dimension "
-                                        f"'member' of its block, not {shown(found)}")  # fmt: skip
-        return found if found.dims[0] == MEMBER else found.transpose(MEMBER, ...)
+                                        f"{over!r} of its block, not {shown(found)}")  # fmt: skip
+        return found if found.dims[0] == over else found.transpose(over, ...)
 
 
 def called(of: Callable[..., Any], what: str, *given: object) -> Any:
@@ -116,20 +116,21 @@ def called(of: Callable[..., Any], what: str, *given: object) -> Any:
 
 
 class Shape:
-    """What the values of a signal look like: dimensions behind the member, their coordinates, attributes."""
+    """What the values of a signal look like: dimensions behind members or rows, their coordinates, attributes."""
 
     def __init__(self, values: xr.DataArray) -> None:
-        self.dims, self.sizes = self.of(values)
+        over, (self.dims, self.sizes) = str(values.dims[0]), self.of(values)
+        self.noun = NOUN[over]
         self.coords = {
             str(name): coord.variable
-            for name, coord in values.coords.items() if coord.dims and MEMBER not in coord.dims
+            for name, coord in values.coords.items() if coord.dims and over not in coord.dims
         }  # fmt: skip
         units = values.attrs.get("units")
         self.attrs = {} if units is None else {"units": units}
 
     @staticmethod
     def of(values: xr.DataArray) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """Dimensions and sizes behind the member."""
+        """Dimensions and sizes behind members or rows."""
         return tuple(map(str, values.dims[1:])), tuple(map(int, values.shape[1:]))
 
 
@@ -175,9 +176,6 @@ class Reduction:
         return {self.kind: {"name": self.name, **how, **self.options}}
 
 
-OF_COUNTS = {"meaning": "members with a finite value"}
-
-
 def _deviation(of: moments.Moments) -> Array:
     """Standard deviation, with n - 1; nan of fewer than two."""
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -210,10 +208,15 @@ class Moments(Reduction):
         over = tuple(k for k in range(many.ndim) if dims[k] != TIME)
         present = many.min(axis=over, initial=np.inf) if many.size else many.sum(axis=over)
         found: Variables = {
-            f"{self.name}_count": (tuple(dim for dim in dims if dim == TIME), present.astype(np.int64), OF_COUNTS)
-        }
+            f"{self.name}_count": (
+                tuple(dim for dim in dims if dim == TIME), present.astype(np.int64),
+                {"meaning": f"{shape.noun}s with a finite value"},
+            )
+        }  # fmt: skip
         if self.kind == "mean":
-            centre = moments.continuous(summary.mean) if self.group else summary.mean
+            centre = summary.mean
+            if self.group:  # of rows there is one mean, which nothing goes before
+                centre = moments.continuous(centre) if TIME in dims else moments.continuous(centre[None])[0]
             return found | {f"{self.name}_mean": (dims, np.where(wide > 0, centre, np.nan), attrs)}
         with np.errstate(invalid="ignore", divide="ignore"):
             products = summary.products
@@ -276,7 +279,8 @@ class Extremes(Reduction):
         dims, found = shapes[0].dims, Variables()
         for word, (values, whose) in zip(("min", "max"), summary, strict=True):
             found[f"{self.name}_{word}"] = dims, np.where(whose < 0, np.nan, values), shapes[0].attrs
-            found[f"{self.name}_{word}_member"] = dims, whose, OF_MEMBERS
+            of = {"meaning": f"number of the {shapes[0].noun}, -1 for none"}
+            found[f"{self.name}_{word}_{shapes[0].noun}"] = dims, whose, of
         return found
 
 
