@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from polhode.errors import missing
 
 
+@contextmanager
+def no_collections(lasting: bool = False) -> Iterator[None]:
+    """A block in which Python does not look for unused objects: it would look at all there are, and find none. Those of
+    a block whose objects are ``lasting`` are old ones afterwards."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            if lasting and not gc.get_freeze_count():
+                gc.freeze()
+                gc.unfreeze()  # into the oldest generation
+            gc.enable()
+
+
 def opened(name: str) -> ModuleType:
     """A module, or the package that it needs in a sentence."""
     try:
-        return importlib.import_module(name)
+        if name in sys.modules:
+            return importlib.import_module(name)
+        with no_collections(lasting=True):
+            return importlib.import_module(name)
     except ModuleNotFoundError as error:
         raise missing(error) from None
 
@@ -41,10 +63,11 @@ class Later(ModuleType):
 
 if TYPE_CHECKING:
     import matplotlib as matplotlib
+    import pandas
     import xarray
 
-    xr = xarray
+    pd, xr = pandas, xarray
 else:
-    matplotlib, xr = Later("matplotlib"), Later("xarray")
+    matplotlib, pd, xr = map(Later, ("matplotlib", "pandas", "xarray"))
 llvm, numba, shutil, tempfile = map(Later, ("llvmlite.binding", "numba", "shutil", "tempfile"))
 cgutils, ir, types = map(Later, ("numba.core.cgutils", "llvmlite.ir", "numba.core.types"))

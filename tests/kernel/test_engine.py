@@ -408,6 +408,28 @@ def test_what_a_run_does_not_use_is_not_loaded(python):
     assert rows == [] and dataset == []
 
 
+@pytest.mark.parametrize("on", [True, False])
+def test_a_saved_run_needs_no_dask_and_python_looks_for_unused_objects_as_before(python, tmp_path, on):
+    """Also where it is to look for events, of which there are none, and is summed up by the command."""
+    dask, collects, kept, kinds = python(
+        f"""
+        import gc, json, sys
+        ({"gc.enable" if on else "gc.disable"})()
+        import polhode as ph
+        from polhode.cli.run import summary
+        words = {{"position": (1, 0, 0), "velocity": (0, 1, 0), "events": [ph.events.altitude(0.1, 0.5)]}}
+        ds = ph.integrate(ph.orbit(1.0), step=0.01, steps=10, **words)
+        facts = summary(ds)
+        ph.save(ds, {str(tmp_path / "run.nc")!r})
+        dask = "dask" in sys.modules
+        kinds = ph.load({str(tmp_path / "run.nc")!r}).event_kind
+        assert facts["t"] == [0.0, ds.time.values[-1]] and kinds.dtype.kind == "U"
+        print(json.dumps([dask, gc.isenabled(), gc.get_freeze_count(), list(kinds.shape)]))
+        """
+    )
+    assert not dask and collects is on and kept == 0 and kinds == [0]
+
+
 # ------------------------------------------------------------------ linear equations
 @pytest.mark.parametrize("n", range(1, 10))
 def test_factor_and_substitute_against_numpy(n):

@@ -6,11 +6,12 @@ step too large, 5 file or disk, 6 the user's function failed, 130 interrupted. R
 
 from __future__ import annotations
 
-import importlib
 import sys
 from typing import Any
 
 import click
+
+from polhode.lazy import opened
 
 COMMANDS = {
     "new": "Write a scenario to begin with, with every key of a system explained.",
@@ -49,7 +50,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module = importlib.import_module(f"polhode.cli.{HOMES.get(name, name)}")
+        module = opened(f"polhode.cli.{HOMES.get(name, name)}")
         command = getattr(module, name if name in HOMES else "command")
         assert isinstance(command, click.Command)
         return command

@@ -317,7 +317,7 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
     from polhode.trajectory.schema import CHART_DIMENSION
 
     def largest(values: Any) -> float | None:
-        found = float(np.max(np.abs(values)))
+        found = float(np.max(np.abs(np.asarray(values))))
         return found if np.isfinite(found) else None
 
     conserves = [name for name in str(ds.attrs["conserves"]).split(", ") if name]
@@ -346,7 +346,7 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
         "step_sizes": [
             float(ds.attrs[f"step_{size}"]) for size in ("smallest", "largest") if f"step_{size}" in ds.attrs
         ],
-        "t": [float(ds.time[0]), float(ds.time[-1])],
+        "t": ds.time.values[[0, -1]].tolist(),
         "rows": ds.encoding.get("rows", len(ds.time)),
         "rows_looked_at": len(ds.time),
         "complete": "incomplete" not in ds.attrs,

@@ -26,7 +26,6 @@ from numba.experimental import function_type as function_type  # what numba know
 
 from polhode.kernel.cache import object_made
 from polhode.kernel.calls import NO_ERROR, Options, Written
-from polhode.kernel.interrupts import no_collections
 from polhode.kernel.later import PLACES, Helper, teach
 from polhode.kernel.machine import ARRAY, CALLED, OBJECT, processor
 from polhode.kernel.reach import compiler, digest_of
@@ -34,6 +33,7 @@ from polhode.kernel.source import Unsupported
 from polhode.kernel.text import BIT, I32, Block, Builder, Constant, F, I
 from polhode.kernel.translate import Unit
 from polhode.kernel.values import BOOL, FLOAT, INT, Known, Scalar, Tup, Value, View, leaves_of, shape_of
+from polhode.lazy import no_collections
 
 
 def passes() -> llvm.PipelineTuningOptions:

@@ -8,10 +8,7 @@ two files of one result it leaves only the first.
 from __future__ import annotations
 
 import _signal  # without the enumerations of ``signal``, which cost a short run a tenth of its time
-import gc
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, Self
 
@@ -79,15 +76,3 @@ class never_lost(Noticed):
 
     def unreported(self) -> None:
         raise KeyboardInterrupt from None
-
-
-@contextmanager
-def no_collections() -> Iterator[None]:
-    """A block in which Python does not look for unused objects: it would look at all there are, and find none."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()

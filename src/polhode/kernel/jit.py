@@ -45,7 +45,7 @@ from polhode.kernel.later import (
 from polhode.kernel.machine import OPTIONS_OF_KERNELS, address_of
 from polhode.kernel.reach import PLAIN, attributes_of, compiler, contents
 from polhode.kernel.simd import IN_KERNELS
-from polhode.lazy import cgutils, ir, numba, types
+from polhode.lazy import cgutils, ir, numba, opened, types
 
 _lock = threading.RLock()
 
@@ -483,15 +483,14 @@ LEAVES = True
 
 def _made(function, signature, options, kept_at=None, **how):
     """Compile a function, and save it; by numba, which is not saved, where it does not know something."""
-    from polhode.kernel import direct
-    from polhode.kernel.source import Refused, Unsupported
+    direct, source = opened("polhode.kernel.direct"), opened("polhode.kernel.source")
 
     cache.report_compiling(function)
     signature = typed(signature)
     try:
         parts = direct.compiled(function, signature, options, **how)
-    except Unsupported as problem:
-        if isinstance(problem, Refused) or not LEAVES or {"lanes", "directions"} & how.keys():
+    except source.Unsupported as problem:
+        if isinstance(problem, source.Refused) or not LEAVES or {"lanes", "directions"} & how.keys():
             raise
         kernel = numba.jit(**options)(function)
         with numba.core.typeinfer.register_dispatcher(kernel):

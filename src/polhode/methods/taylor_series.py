@@ -28,10 +28,10 @@ from polhode.errors import InvalidInput
 from polhode.flows import polynomial, taylor
 from polhode.flows.drift import drift_compensated
 from polhode.kernel import layout as L
-from polhode.kernel.interrupts import no_collections
 from polhode.kernel.jit import bind, helper, hole, inlined
 from polhode.kernel.recurrences import LARGEST_ORDER
 from polhode.kernel.simd import load4, load8, spread, spread8
+from polhode.lazy import no_collections
 from polhode.methods.record import CompiledMethod, Method, Promises
 from polhode.programs.series_role import series_role
 

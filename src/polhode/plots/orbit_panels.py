@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from polhode.algebra import rotation
 from polhode.arguments import Array
-from polhode.lazy import matplotlib, xr
+from polhode.lazy import matplotlib, pd, xr
 from polhode.plots import solids, style
 from polhode.plots.axes import plain_ticks, title
 from polhode.plots.rows import beside, filled, joined, scattered, thinned, unresolved
@@ -417,8 +419,11 @@ def draw_ground_track(axes: Axes, shown: Shown) -> None:
 
 def _below(shown: Shown, times: Array, places: Array) -> tuple[Array, Array]:
     """Longitudes and latitudes (deg) below places at times."""
-    made = xr.Dataset({"position": (("time", "axis"), places)}, {"time": times}, dict(shown.ds.attrs))
-    found = ground_track(made)
+    plain = partial(xr.Variable, fastpath=True)  # without a look into dask
+    when = plain("time", pd.Index(times))
+    found = ground_track(
+        xr.Dataset({"position": plain(("time", "axis"), places)}, {"time": when}, dict(shown.ds.attrs))
+    )
     return np.asarray(found["longitude"].values) * DEGREE, np.asarray(found["latitude"].values) * DEGREE
 
 

@@ -27,7 +27,7 @@ from polhode.errors import (
 )
 from polhode.kernel import jit
 from polhode.kernel.interrupts import Noticed, held
-from polhode.lazy import xr
+from polhode.lazy import opened, xr
 from polhode.methods import Method, MethodSpec
 from polhode.runs import stepping
 from polhode.runs.request import WITHOUT_SERIES, Events, Parameters, Request, requested, with_options
@@ -277,7 +277,7 @@ class Watch(Noticed):
     is over."""
 
     def __init__(self) -> None:
-        import xarray  # noqa: F401  before the first step: Ctrl-C must not find it half imported when the run is over
+        opened("xarray")  # before the first step: Ctrl-C must not find it half imported when the run is over
 
         super().__init__()
         self.over = False

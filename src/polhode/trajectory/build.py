@@ -13,7 +13,7 @@ from polhode.algebra import rotation
 from polhode.arguments import Array, Indices
 from polhode.flows.sums import COMPENSATION
 from polhode.kernel import layout as L
-from polhode.lazy import xr
+from polhode.lazy import pd, xr
 from polhode.methods.record import Coordinates
 from polhode.systems.record import System
 from polhode.trajectory import schema
@@ -284,7 +284,6 @@ def _timed(times: bytes, unit: str) -> tuple[Any, ...]:
 
 def _index(name: str, values: Array | Indices | NDArray[np.str_], about: Mapping[str, str]) -> tuple[Any, ...]:
     """An index along a dimension, its length, and kind, dimensions, values and attributes of its coordinate."""
-    import pandas as pd
     from xarray.indexes import PandasIndex
 
     index = PandasIndex(pd.Index(values, name=name), name)  # which need not give it its name
@@ -380,7 +379,7 @@ def with_events(ds: xr.Dataset, system: System, found: Mapping[str, Any], units:
         words = {"long_name": schema.MEANING[name]}
         if name != "event_kind":
             words["units"] = schema.UNITS[units][name]
-        variables[name] = (dims, values, words)
+        variables[name] = xr.Variable(dims, values, words, fastpath=True)  # without a look into dask
     return ds.assign(variables)
 
 

@@ -172,6 +172,13 @@ class _Disk:
         """Do nothing: the file is unbuffered."""
 
 
+def _plain(variable: xr.Variable) -> bool:
+    """Whether a variable is of numbers or texts in memory, which are written without what knows chunked arrays: dask is
+    not imported for them."""
+    texts = variable.dtype.kind == "O" and all(type(one) is str for one in variable.values.flat)
+    return (texts or variable.dtype.kind in "biuf") and variable.chunks is None
+
+
 def _write_netcdf(ds: xr.Dataset, path: Path) -> None:
     import h5netcdf
 
@@ -182,7 +189,21 @@ def _write_netcdf(ds: xr.Dataset, path: Path) -> None:
     large = {str(n): v for n, v in ds.variables.items() if v.dtype.kind in "biuf" and v.ndim and v.nbytes > SMALL}
     encoding = {name: {"fletcher32": True, "chunksizes": chunk(variable)} for name, variable in large.items()}
     with _Disk(path) as disk, h5netcdf.File(disk, "w") as file:
-        ds.dump_to_store(xr.backends.H5NetCDFStore(file), encoding=encoding)
+        store: Any = xr.backends.H5NetCDFStore(file)
+        if all(map(_plain, ds.variables.values())):
+            variables, attributes = xr.conventions.encode_dataset_coordinates(ds)
+            for name, one in encoding.items():
+                variables[name].encoding = one
+            variables, attributes = xr.conventions.cf_encoder(variables, attributes)
+            store.set_attributes(attributes)
+            store.set_dimensions(variables)
+            for name, variable in variables.items():
+                if variable.dtype.kind == "O":
+                    variable.encoding["dtype"] = str
+                target, source = store.prepare_variable(name, variable, name in encoding)
+                target[...] = source
+        else:
+            ds.dump_to_store(store, encoding=encoding)
     if disk.refused is not None:
         raise disk.refused
     digests.seal_netcdf(path)

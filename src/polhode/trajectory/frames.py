@@ -23,7 +23,7 @@ import numpy as np
 from polhode.algebra import orbits, rotation
 from polhode.arguments import Array, ArrayLike, number, vector, whole
 from polhode.errors import InvalidInput
-from polhode.lazy import xr
+from polhode.lazy import pd, xr
 from polhode.trajectory.schema import trajectory
 from polhode.trajectory.surroundings import centre, place_of_sun, recorded, shadow_of, sun_is_far, turned
 
@@ -65,7 +65,7 @@ def _dataset(
     ds: xr.Dataset, variables: Mapping[str, tuple[Sequence[Hashable], Array, dict[str, str]]], title: str
 ) -> xr.Dataset:
     """A Dataset of further variables with the coordinates of a trajectory."""
-    made = xr.Dataset(variables)
+    made = xr.Dataset({name: xr.Variable(*one, fastpath=True) for name, one in variables.items()})
     kept = {name: ds[name] for name in ("time", "body", "member") if name in ds.coords and name in made.dims}
     if "time" in ds.coords:
         kept["time"] = ds["time"]
@@ -77,8 +77,8 @@ def _array(
     ds: xr.Dataset, values: Array, dims: Sequence[Hashable], name: str, words: str, units: str = "rad"
 ) -> xr.DataArray:
     """A further variable with the times of a trajectory."""
-    about = {"long_name": words, "units": units}
-    return xr.DataArray(values, dims=dims, name=name, attrs=about).assign_coords(time=ds["time"])
+    plain = xr.Variable(dims, values, {"long_name": words, "units": units}, fastpath=True)  # without a look into dask
+    return xr.DataArray(plain, name=name).assign_coords(time=ds["time"])
 
 
 def _unit(vectors: Array) -> Array:
@@ -136,8 +136,9 @@ def lvlh(ds: xr.Dataset) -> xr.Dataset:
     }  # fmt: skip
     about = {"long_name": "roll, pitch and yaw relative to LVLH", "units": rad, "sequence": "ZYX"}
     variables["roll_pitch_yaw"] = ((*leading, "angle"), angles[..., ::-1].copy(), about)
-    labels = {word: ds[word].values for word in ("axis", "quaternion") if word in ds.coords}
-    return _dataset(ds, variables, "attitude relative to LVLH").assign_coords(labels | {"angle": list(ANGLE_NAMES)})
+    labels: dict[str, Any] = {word: ds[word] for word in ("axis", "quaternion") if word in ds.coords}
+    labels["angle"] = xr.Variable("angle", pd.Index(ANGLE_NAMES), fastpath=True)
+    return _dataset(ds, variables, "attitude relative to LVLH").assign_coords(labels)
 
 
 def yaw_pitch_roll(q: Array) -> Array:
