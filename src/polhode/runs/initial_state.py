@@ -52,7 +52,7 @@ AT_REST: tuple[float, ...] = (0.0, 0.0, 0.0)
 
 
 @lru_cache(256)
-def _unturned(alone: OneBody) -> tuple[float, ...] | None:
+def unturned_of(alone: OneBody) -> tuple[float, ...] | None:
     """Attitude of a body that is not turned; None where its moments are beyond what can be squared."""
     fits = alone[1][0] == inf or 1.0 / LARGEST <= min(alone[1]) <= max(alone[1]) <= LARGEST
     return product((1.0, 0.0, 0.0, 0.0), alone[0]) if fits else None
@@ -61,13 +61,14 @@ def _unturned(alone: OneBody) -> tuple[float, ...] | None:
 def of_one_body(
     alone: OneBody | None, attracted: bool, attitude: Any = None, angular_velocity: Any = None,
     angular_momentum: Any = None, position: Any = None, velocity: Any = None, momentum: Any = None,
+    unturned: tuple[float, ...] | None = None,
 ) -> tuple[float, ...] | None:  # fmt: skip
     """What ``start_state`` makes of plain numbers for one body, bit for bit, in a tenth of the time; None where
     anything is unusual."""
     twice = (angular_velocity is not None and angular_momentum is not None) or (
         velocity is not None and momentum is not None
     )
-    if twice or alone is None or (q := _unturned(alone)) is None:
+    if twice or alone is None or (q := unturned or unturned_of(alone)) is None:
         return None
     frame, moments, mass = alone
     m = r = p = AT_REST

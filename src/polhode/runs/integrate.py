@@ -14,7 +14,6 @@ import numpy as np
 from polhode.arguments import Array, ArrayLike, room_for
 from polhode.display import Display, Progress, teller
 from polhode.errors import (
-    CoarseStepWarning,
     FileProblem,
     Interrupted,
     InvalidInput,
@@ -30,8 +29,18 @@ from polhode.kernel.interrupts import Noticed, held
 from polhode.lazy import opened, xr
 from polhode.methods import Method, MethodSpec
 from polhode.runs import stepping
-from polhode.runs.request import WITHOUT_SERIES, Events, Parameters, Request, requested, with_options
-from polhode.runs.resolution import coarse_orbit
+from polhode.runs.repeated import Repeated
+from polhode.runs.request import (
+    WITHOUT_SERIES,
+    Events,
+    Parameters,
+    Request,
+    asked_before,
+    key_of,
+    requested,
+    with_options,
+)
+from polhode.runs.resolution import tell_of_orbit
 from polhode.runs.result import blown_up, finish, potential_energies
 from polhode.runs.rows import Record
 from polhode.runs.settings import Settings, only_functions
@@ -40,6 +49,7 @@ from polhode.runs.stepping import FormulasChange, Run
 from polhode.runs.steps import FixedStep, TimeTransformed, Tolerance
 from polhode.runs.variable_steps import AdaptiveRun, TimeTransformedRun
 from polhode.systems import System
+from polhode.systems.record import present_system
 from polhode.trajectory.energies import energy_balance
 from polhode.trajectory.reductions import Reductions
 from polhode.trajectory.schema import trajectory
@@ -53,8 +63,8 @@ BETWEEN_LOOKS = 2.0
 """Seconds between looks at the energy of a run that could blow up."""
 RUNS = {FixedStep: Run, Tolerance: AdaptiveRun, TimeTransformed: TimeTransformedRun}
 """Which run takes which steps."""
-ORBITS = {"central_gravity", "mutual_gravity"}
-"""What systems provide whose steps are compared with orbits."""
+MOST_KEPT = 2**14
+"""Most numbers of the state of a run that is kept for others of its kind."""
 NOTHING = contextlib.nullcontext()
 UNSAID = Tolerance(1e-10)
 """How steps are chosen where nothing is said of them, and of the method."""
@@ -211,12 +221,43 @@ def integrate(
     ends = t_end is not None or t_eval is not None
     if ends and step is None and steps is None and method is None and not hasattr(type(start), "isel"):
         given["steps"] = UNSAID
+    if store is None and progress is None:
+        system = present_system(system)
+        before = asked_before(system, method, key_of(method, given))
+        if before is not None and (ds := _once_more(before, at_start)) is not None:
+            return ds
     request = requested(system, method, given)
     if store is None:
         return carry_out(request, progress)
     from polhode.runs.store import LiveStore, Store
 
     return carry_out(request, progress, LiveStore(Store.of(store)))
+
+
+def _keep(run: Run) -> None:
+    """Let others have the run, which is over, where their requests differ in the start alone, and nobody else's is
+    idle."""
+    system, idle = run.system, run.request.__dict__.get("idle")
+    called = system.called is not None and system.called.no_programs
+    if idle is None or idle or system.sampled or called or system.memory or run.ended or run.y.size > MOST_KEPT:
+        return
+    if (repeated := Repeated.of(run, run.request)) is not None:
+        idle.append(repeated)
+
+
+def _once_more(request: Request, start: Mapping[str, Any]) -> xr.Dataset | None:
+    """The Dataset of another run like those of a request, on what one of them has left; None where none has, or the
+    ordinary run has to tell."""
+    try:
+        run = request.__dict__["idle"].pop()  # one call, so that no two threads take the same
+    except LookupError:
+        return None
+    with Watch() as watch:
+        ds = run.dataset(start)
+        request.__dict__["idle"].append(run)
+    if watch.pressed:
+        raise Interrupted("interrupted when the run was over", trajectory=ds)
+    return ds
 
 
 @answering
@@ -370,16 +411,11 @@ def carry_out(
             report_progress(0, total, 0.0, "preparing")
             compiling = lambda: report_progress(0, total, 0.0, "compiling")  # noqa: E731
             with NOTHING if listener is None else jit.watched(compiling):
-                try:
-                    run = request.__dict__["idle"].pop()  # one call, so that no two threads take the same
-                    run.restart(request)
-                except LookupError:  # none, or the first request of its kind
-                    run = RUNS[type(request.steps)](request)
+                run = RUNS[type(request.steps)](request)
                 _ = run.potential  # compiled now, too
                 if store is not None:
                     store.join(run, record)
-            if run.guard and not ORBITS.isdisjoint(request.system.provides) and (coarse := coarse_orbit(run)):
-                warn(coarse, CoarseStepWarning)
+            tell_of_orbit(run)
             ds = _to_the_end(run, record, store, report_progress)
             return ds if derivatives is None else derivatives.added(ds, run)
     except FormulasChange as told:
@@ -446,8 +482,8 @@ def _to_the_end(
             except FileProblem as refused:
                 error = error or refused
         if store is None:
-            ds = finish(run, record, error, stopped)
-            run.keep()
+            ds = finish(run, record.between(0, record.count), error, stopped)
+            _keep(run)
         else:
             ds = store.finish(error, stopped)
         if watch.pressed:  # since the last look

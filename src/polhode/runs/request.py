@@ -23,12 +23,10 @@ from polhode.methods import METHODS, Method, MethodSpec, method as find_method
 from polhode.runs import rows
 from polhode.runs.event_detection import check_span
 from polhode.runs.initial_state import (
-    OneBody,
     check_sums,
     from_json,
     initial_state,
     numbers_of,
-    of_one_body,
     rows_by_name,
     to_json,
 )
@@ -141,11 +139,6 @@ class Request:
     def total(self) -> int | None:
         """How many steps, where they are counted beforehand."""
         return None if isinstance(self.steps, Tolerance) else self.steps.steps
-
-    @cached_property
-    def behind(self) -> list[float]:
-        """The numbers behind the bodies in a state that nothing else is said of."""
-        return self.state[L.BODY * self.system.N :].tolist()
 
     @property
     def samples(self) -> Array | None:
@@ -267,9 +260,8 @@ class Request:
 
     def from_another(self, state: Array) -> Request:
         """The same run from another state."""
-        made = object.__new__(Request)  # ``replace`` costs ten times as much
-        idle = self.__dict__.setdefault("idle", [])
-        made.__dict__.update(self.__dict__, state=state, _around=self._around, idle=idle)
+        made = replace(self, state=state)
+        made.__dict__["_around"] = self._around
         return made
 
     @classmethod
@@ -320,17 +312,19 @@ def for_tolerance(system: System) -> str:
     return "taylor" if system.N <= MOST_OF_SERIES and not read and system.dynamics.traced else WITHOUT_SERIES
 
 
+def asked_before(
+    system: System, method: str | Method | MethodSpec | None, key: tuple[object, ...] | None
+) -> Request | None:
+    """The last request of this system, where one with a ``key_of`` differs from it in the start alone."""
+    before, request, row = system.__dict__.get("_request", (None, None, None))
+    return request if key is not None and before == key and _present(method or system.recommended) == row else None
+
+
 def requested(system: object, method: str | Method | MethodSpec | None, given: Mapping[str, Any]) -> Request:
     """The request of a call of ``polhode.integrate``, all of it checked."""
     if type(system) is not System or system.made_again is not None:
         system = present_system(system)
-    key = _key_of(method, given)
-    if key is not None:
-        before, request, row = system.__dict__.get("_request", (None, None, None))
-        if before == key and _present(method or system.recommended) == row:
-            begun = _state_of_one_body(request, system.alone, "central_gravity" in system.provides, given)
-            if begun is not None:
-                return request.from_another(begun)
+    key = key_of(method, given)
     given, parameters = dict(given), given.get("parameters")
     if parameters is not None:
         system = with_parameters(system, parameters)
@@ -407,6 +401,7 @@ def requested(system: object, method: str | Method | MethodSpec | None, given: M
         parameters, wanted(given.get("tangent")), of_rows(given.get("reduce")), by_tolerance,
     )  # fmt: skip
     if key is not None:
+        made.__dict__["idle"] = []  # what its runs leave for others
         system.__dict__["_request"] = key, made, _present(method)
     return made
 
@@ -451,7 +446,7 @@ def _present(method: str | Method | MethodSpec) -> Method | MethodSpec:
 COUNTED, SIZED = (int, type(None)), (float, int, type(None))
 
 
-def _key_of(method: object, given: Mapping[str, Any]) -> tuple[object, ...] | None:
+def key_of(method: object, given: Mapping[str, Any]) -> tuple[object, ...] | None:
     """What a request depends on beside the system and the start, where that is but a method by name and plain numbers;
     else None."""
     get = given.get
@@ -463,19 +458,6 @@ def _key_of(method: object, given: Mapping[str, Any]) -> tuple[object, ...] | No
     plain_numbers = type(step) in SIZED and type(steps) in COUNTED and type(t_end) in SIZED and type(every) is int
     named = method is None or type(method) in (str, MethodSpec)
     return (method, step, steps, t_end, every) if usual and plain_numbers and named and empty else None
-
-
-def _state_of_one_body(
-    request: Request, alone: OneBody | None, attracted: bool, given: Mapping[str, Any]
-) -> Array | None:
-    """Where another run like ``request`` starts, one body and plain numbers; None for anything else."""
-    y = of_one_body(alone, attracted, *map(given.get, STATE_WORDS))
-    behind, system = request.method.prepare(), request.system
-    if y is None or behind.coordinates is not None or system.check is not None or system.wheels_at >= 0:
-        return None
-    if attracted and given.get("velocity") is None and given.get("momentum") is None:
-        return None
-    return np.array((*y, *request.behind))
 
 
 def _started(state: State, given: Mapping[str, Any]) -> dict[str, Any]:

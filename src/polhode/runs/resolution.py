@@ -14,11 +14,11 @@ import numpy as np
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import axpy, dot
 from polhode.arguments import Array
-from polhode.errors import PolhodeError, PolhodeWarning, StepFailed, warn
+from polhode.errors import CoarseStepWarning, PolhodeError, PolhodeWarning, StepFailed, warn
 from polhode.kernel import jit, layout as L
 from polhode.kernel.access import get3, get4
 from polhode.kernel.jit import numbers_at, pointer
-from polhode.kernel.signatures import A1, A2, LOAD_CHANGES, LOADS, f8, void
+from polhode.kernel.signatures import A1, A2, I1, LOAD_CHANGES, LOADS, f8, void
 from polhode.methods import tableau as find_tableau
 from polhode.runs.stepping import Run
 from polhode.systems.loads_roles import no_loads
@@ -63,6 +63,8 @@ def _until_periapsis(mu: float, r: float, energy: float, e: float, inbound: bool
     return since if inbound else 2.0 * pi * sqrt(a**3 / mu) - since
 
 
+ORBITS = {"central_gravity", "mutual_gravity"}
+"""What systems provide whose steps are compared with orbits."""
 OF_A_PERIOD = 0.25
 """Step, over the shortest period, above which disturbances between orbits are not resolved."""
 
@@ -136,6 +138,12 @@ def coarse_orbit(run: Run) -> str:
         f"a step of {step:g} is too long: {words}{which}; take {rounded_down(better):g}, or look for mixed "
         "units (kilometres for metres)"
     )
+
+
+def tell_of_orbit(run: Run) -> None:
+    """Warn of such steps."""
+    if run.guard and not ORBITS.isdisjoint(run.system.provides) and (coarse := coarse_orbit(run)):
+        warn(coarse, CoarseStepWarning)
 
 
 # ------------------------------------------------------------------ loads
@@ -218,10 +226,12 @@ def _changes(run: Run, starts: Sequence[tuple[float, Array, float]], speed: floa
     return found
 
 
-def _told(run: Run, times: Array, rows: Array, speed: float, most_turn: float = inf) -> list[float]:
+def _told(
+    run: Run, times: Array, rows: Array, speed: float, most_turn: float = inf, room: Sequence[Array] = ()
+) -> list[float]:
     """``load_changes`` of groups of states at ``times`` (groups, states), a row each."""
     system, integrator = run.system, run.integrator
-    loads, out = np.zeros((times.shape[1], L.LOAD * system.N + len(system.auxiliary))), np.empty(len(times))
+    loads, out = room or (np.zeros((times.shape[1], integrator.load.size)), np.empty(len(times)))
     loop = load_loop(L.ALL | (integrator.prepared.part & L.WITHOUT_COUPLING))
     loop(
         system.N, system.rotates, system.translates, times, rows, integrator.addresses_for_loads, speed, most_turn,
@@ -230,49 +240,65 @@ def _told(run: Run, times: Array, rows: Array, speed: float, most_turn: float = 
     return out.tolist()
 
 
-@jit.loop(void(A1, A2, f8, A1, A2, A2))
-def straight(times, ends, h, along, of_groups, groups):
-    """Write times and states ``along`` straight lines between every two ends of steps."""
-    for g in range(of_groups.shape[0]):
+@jit.loop(void(A1, A2, I1, f8, A1, A2, A2))
+def straight(times, states, at, h, along, of_groups, groups):
+    """Write times and states ``along`` straight lines between rows ``at`` and those behind them, the ends of steps."""
+    for g in range(at.size):
+        k = at[g]
         for j in range(along.size):
-            of_groups[g, j] = times[2 * g] + along[j] * h
-            for i in range(ends.shape[1]):
-                groups[along.size * g + j, i] = ends[2 * g, i] + along[j] * (ends[2 * g + 1, i] - ends[2 * g, i])
+            of_groups[g, j] = times[k] + along[j] * h
+            for i in range(states.shape[1]):
+                groups[along.size * g + j, i] = states[k, i] + along[j] * (states[k + 1, i] - states[k, i])
 
 
-def _straight(run: Run, times: Array, states: Array, at: Sequence[int], speed: float) -> float:
-    """The largest such change where states within the step that begins at each of these rows, and ends at the next, lie
-    on a straight line; infinite where that may tell nothing."""
-    of_groups, groups = np.empty((len(at), ALONG.size)), np.empty((len(at) * ALONG.size, run.start.size))
-    rows = np.array([j for k in at for j in (k, k + 1)])
+def _straight(run: Run, times: Array, states: Array, speed: float, room: Sequence[Array]) -> float:
+    """The largest such change where states within the step that begins at each of some rows, and ends at the next, lie
+    on a straight line; infinite where that may tell nothing. ``room``: the rows, and memory."""
+    at, of_groups, groups, *more = room
     try:
-        straight(times[rows], states[rows], run.h, ALONG, of_groups, groups)
-        changes = _told(run, of_groups, groups, speed, 1.0)
+        straight(times, states, at, run.h, ALONG, of_groups, groups)
+        changes = _told(run, of_groups, groups, speed, 1.0, more)
     except Exception:  # a function of the user's, beside the run
         return inf
     return max(changes) if all(change == change for change in changes) else inf
 
 
-def coarse_loads(run: Run, times: Array, states: Array) -> str:
-    """What is to be said of steps in which the loads change too much; empty where they do not."""
-    prepared, system, n = run.integrator.prepared, run.system, len(times)
+def _at_rows(run: Run, n: int) -> tuple[float, Sequence[int], bool, Sequence[Array]]:
+    """How the loads of a run of n rows are looked at: the order of the method, at which rows (none: not at all),
+    whether they are the same all the time, and memory for ``_straight`` where the ends of the steps are known."""
+    prepared, system = run.integrator.prepared, run.system
     solved = prepared.needs & {"central_gravity", "mutual_gravity"} or prepared.step_density == "distance"
     logged = any(one.logs for one in system.functions.values())  # of the calls of the run, and no others
     still = not (system.translates or system.rotates)  # states alone
     if run.adaptive or solved or logged or still or system.loads is no_loads or n < 2:
-        return ""
+        return 0.0, (), False, ()
     many, p = max(1, ROWS // system.N), run.chosen.promises
     order = p.order_velocity if system.velocity_dependent else p.order
-    speed = 0.0
-    if system.translates:
-        some = states[np.arange(n) if n <= SPEEDS else sorted({k * (n - 1) // (SPEEDS - 1) for k in range(SPEEDS)})]
-        speed = float(np.sqrt(2.0 * system.kinetic_energies(some, turning=False).mean()))
-    steady = not (system.switches or system.impulses or system.watched or run.cuts)  # the same loads all the time
+    steady = not (system.switches or system.impulses or system.watched or run.cuts)
     asked = run.request
     each = type(run) is Run and asked.recording.every == 1 and asked.samples is None and not asked.events
     chosen = sorted({k * (n - 2) // max(1, many - 1) for k in range(many)})
-    known = steady and each and not system.sampled
-    if known and _straight(run, times, states, chosen, speed) < SAFE * order:
+    if not (steady and each) or system.sampled:
+        return order, chosen, steady, ()
+    size = len(chosen), ALONG.size
+    loads = np.zeros((ALONG.size, run.integrator.load.size))
+    return order, chosen, steady, (
+        np.array(chosen), np.empty(size), np.empty((size[0] * size[1], run.start.size)), loads, np.empty(size[0])
+    )  # fmt: skip
+
+
+def coarse_loads(run: Run, times: Array, states: Array) -> str:
+    """What is to be said of steps in which the loads change too much; empty where they do not."""
+    if (n := len(times)) not in run.at_rows:
+        run.at_rows[n] = _at_rows(run, n)
+    order, chosen, steady, room = run.at_rows[n]
+    if not chosen:
+        return ""
+    system, speed = run.system, 0.0
+    if system.translates:
+        some = states[np.arange(n) if n <= SPEEDS else sorted({k * (n - 1) // (SPEEDS - 1) for k in range(SPEEDS)})]
+        speed = float(np.sqrt(2.0 * system.kinetic_energies(some, turning=False).mean()))
+    if room and _straight(run, times, states, speed, room) < SAFE * order:
         return ""
     parameters = run.integrator.parameters[: len(system.parameters)]  # memory behind them is made again
     step_info, kept, ends = run.step_info.copy(), parameters.copy(), run.integrator.parameters[-2:].copy()

@@ -9,20 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import Array
+from polhode.arguments import Array, Indices
 from polhode.errors import CoarseStepWarning, EnergyWarning, NotFinite, PolhodeError, UserFunctionError, warn
 from polhode.kernel import layout as L
 from polhode.kernel.many import NONE, write_energies
 from polhode.lazy import xr
 from polhode.runs.event_detection import EPSILON, rows_of
 from polhode.runs.resolution import coarse_loads, tell_of_stiffness
-from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
 from polhode.systems import System
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
 from polhode.trajectory.build import Rows, with_bath, with_events
-from polhode.trajectory.energies import energy_balance
-from polhode.trajectory.quantities import BEYOND, LARGE, Constants, of_bodies
+from polhode.trajectory.energies import EnergyBalance, energy_balance, of_one_body
+from polhode.trajectory.quantities import BEYOND, LARGE, OfBodies, of_bodies
 from polhode.trajectory.reduction_kinds import TIME
 from polhode.trajectory.reductions import Running
 from polhode.trajectory.schema import MEANING
@@ -46,27 +45,35 @@ def labelled(labels: Mapping[str, Any], make: Callable[[], xr.Dataset]) -> xr.Da
         raise
 
 
-def finish(run: Run, record: Record, error: PolhodeError | None, stopped: str) -> xr.Dataset:
-    """The Dataset of what a run has recorded; where there is an error it is raised, with the Dataset on it."""
-    times, states, iterations, sizes = record.between(0, record.count)
-    made, balance, virials = None, None, np.empty(len(times) * (run.system.serve is not None))
-    energies, problem = potential_energies(run, times, states, virials)
-    if energies is not None and (k := len(energies)) < len(times):
-        # A run that had failed before tells of that.
-        error = error or problem
-        times, states, iterations, sizes = times[:k], states[:k], iterations[:k], sizes[:k]
-    warned, large = error is None and run.guard, len(times)
-    if run.judged and large:
-        made = of_bodies(states, Constants(*run.system.for_kernels))
-        balance = energy_balance(run.system.work_columns, states, made.kinetic_energy, energies)
-        k, large = balance.first.tolist()
-        if 0 < k < len(times) and (error is None or isinstance(error, NotFinite)):
-            error = blown_up(run, times[k], times[k - 1], run.number(times[k]))
+def finish(
+    run: Run, recorded: tuple[Array, Array, Indices, Array], error: PolhodeError | None = None, stopped: str = ""
+) -> xr.Dataset:
+    """The Dataset of what a run has ``recorded`` (see ``Record.between``); where there is an error it is raised, with
+    the Dataset on it."""
+    times, states, iterations, sizes = recorded
+    made, balance, large, warned = None, None, len(times), error is None and run.guard
+    virials = np.empty(large * (run.system.serve is not None))
+    if (found := _of_one_body(run, times, states)) is not None:
+        made, energies, balance = found
+        large = int(balance.first[1])
+    else:
+        energies, problem = potential_energies(run, times, states, virials)
+        if energies is not None and (k := len(energies)) < len(times):
+            # A run that had failed before tells of that.
+            error = error or problem
             times, states, iterations, sizes = times[:k], states[:k], iterations[:k], sizes[:k]
-            energies, made, balance = None if energies is None else energies[:k], None, None
+        warned, large = error is None and run.guard, len(times)
+        if run.judged and large:
+            made = of_bodies(states, run.constants)
+            balance = energy_balance(run.system.work_columns, states, made.kinetic_energy, energies)
+            k, large = balance.first.tolist()
+            if 0 < k < len(times) and (error is None or isinstance(error, NotFinite)):
+                error = blown_up(run, times[k], times[k - 1], run.number(times[k]))
+                times, states, iterations, sizes = times[:k], states[:k], iterations[:k], sizes[:k]
+                energies, made, balance = None if energies is None else energies[:k], None, None
     if warned and error is None:
-        found = None if balance is None or large == len(times) else (balance.worst, balance.largest, times[large])
-        warn_of_errors(run, found, times, states)
+        off = None if balance is None or large == len(times) else (balance.worst, balance.largest, times[large])
+        warn_of_errors(run, off, times, states)
     if len(times):
         tell_of_stiffness(run, float(times[-1]), states[-1], error)
     rows = Rows(times, states, iterations, made, balance, virials[: len(times)])
@@ -84,6 +91,17 @@ def finish(run: Run, record: Record, error: PolhodeError | None, stopped: str) -
 def statistics(run: Run) -> Running | None:
     """What takes statistics of rows, where the run is asked for any."""
     return Running(list(run.request.reduce), 2**53, TIME) if run.request.reduce else None
+
+
+def _of_one_body(run: Run, times: Array, states: Array) -> tuple[OfBodies, Array | None, EnergyBalance] | None:
+    """What follows from the rows of one body; None where there is more to look at."""
+    if not run.judged or run.system.N > 1 or run.system.serve is not None or not len(times):
+        return None
+    try:
+        found = of_one_body(times, states, run.constants, run.system.work_columns, run.for_potential)
+    except Exception:  # a function of the user's
+        return None
+    return found if found[2].first[0] == len(times) else None
 
 
 def causes(system: System) -> str:
@@ -133,17 +151,42 @@ def concluded(run: Run, ds: xr.Dataset, error: PolhodeError | None) -> xr.Datase
 
 def attributes(run: Run, error: PolhodeError | None, stopped: str) -> dict[str, Any]:
     """Attributes of the Dataset of a run as far as it is; ``incomplete`` where there is an error."""
+    if run.repeats and run.told is None:
+        run.told = _attributes(run)
+    found = _attributes(run) if run.told is None else run.told.copy()
+    found["load_evaluations"], repeated = run.integrator.evaluations, run.integrator.repeated
+    if repeated:
+        found["load_evaluations_by_velocity"] = repeated
+    found["run"] = run.request.to_text()
+    if error is not None:
+        found["incomplete"] = str(error)
+    if stopped:
+        found["stopped"] = stopped
+    return found
+
+
+def _attributes(run: Run) -> dict[str, Any]:
+    """The same of runs that end as they should and differ in the start alone; some numbers are still to be put in."""
     request, step_settings = run.request, run.step_settings
-    named, bath = next(iter(step_settings)), run.integrator.prepared.bath
-    before, behind = request.__dict__.get("_described") or request.__dict__.setdefault("_described", _described(run))
+    named, bath, told = next(iter(step_settings)), run.integrator.prepared.bath, run.system.called
+    kept = bath.keeps if bath is not None and run.chosen.promises.thermal else None
     found = {
         "title": f"{run.system.title}, {run.chosen.label}, {named} {step_settings[named]:g}",
-        **before,
+        "system": run.system.name,
+        "method": run.chosen.label,
+        "method_description": run.chosen.method.description,
+        **request.order,
+        **({"loads_note": told.by_differences} if told and told.by_differences else {}),
+        "citation": run.chosen.method.cite,
         **step_settings,
-        "load_evaluations": run.integrator.evaluations,
-        **({"load_evaluations_by_velocity": run.integrator.repeated} if run.integrator.repeated else {}),
-        **behind,
-        "run": request.to_text(),
+        "load_evaluations": 0,
+        **({"load_evaluations_by_velocity": 0} if run.integrator.repeated else {}),
+        **({"sums": "compensated"} if run.integrator.prepared.compensation else {}),
+        "conserves": ", ".join(name for name in run.system.conserves if kept is None or name in kept),
+        "conventions": CONVENTIONS,
+        "units": request.settings.units,
+        "polhode_version": release(),
+        "run": "",
     }
     if request.settings.epoch is not None:
         found["epoch"] = request.settings.epoch
@@ -154,31 +197,7 @@ def attributes(run: Run, error: PolhodeError | None, stopped: str) -> dict[str, 
             f"the tolerance allows {found['rtol'] * run.done:.2g} of it in {run.done} steps, {found['rtol']:g} in each"
             if run.adaptive else f"half the step divides the drift by 2^{found['order']}"
         )  # fmt: skip
-    if error is not None:
-        found["incomplete"] = str(error)
-    if stopped:
-        found["stopped"] = stopped
     return found
-
-
-def _described(run: Run) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Attributes before and behind those of the steps: the same of all runs that differ in the start alone."""
-    bath, told = run.integrator.prepared.bath, run.system.called.by_differences if run.system.called else ""
-    kept = bath.keeps if bath is not None and run.chosen.promises.thermal else None
-    return {
-        "system": run.system.name,
-        "method": run.chosen.label,
-        "method_description": run.chosen.method.description,
-        **run.request.order,
-        **({"loads_note": told} if told else {}),
-        "citation": run.chosen.method.cite,
-    }, {
-        **({"sums": "compensated"} if run.integrator.prepared.compensation else {}),
-        "conserves": ", ".join(name for name in run.system.conserves if kept is None or name in kept),
-        "conventions": CONVENTIONS,
-        "units": run.request.settings.units,
-        "polhode_version": release(),
-    }
 
 
 def columns(run: Run, rows: Rows, sizes: Array, energies: Array | None, attributes: dict[str, Any]) -> xr.Dataset:

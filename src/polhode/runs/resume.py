@@ -194,7 +194,7 @@ def _so_far(live: LiveStore, request: Request) -> xr.Dataset:
     of = "" if run.total is None else f" of {run.total}"
     told = Interrupted(f"the run was at step {run.done}{of} (t = {run.now:g}) when its store was read")
     try:
-        return finish(run, record, told, "")
+        return finish(run, record.between(0, record.count), told, "")
     except Interrupted as stopped:
         ds = stopped.trajectory
         assert isinstance(ds, xr.Dataset)

@@ -14,9 +14,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from polhode.arguments import Array
+from polhode.arguments import Array, Indices
 from polhode.errors import ConvergenceError, NotFinite, PolhodeError, StepFailed, StepTooLarge, UserFunctionError
-from polhode.kernel import drive, layout as L
+from polhode.kernel import drive, jit, layout as L
 from polhode.runs.event_detection import EPSILON, Ended, EventDetection, Found
 from polhode.runs.integrator import Integrator, RowArrays
 from polhode.runs.request import WITHOUT_SERIES, Request
@@ -24,6 +24,7 @@ from polhode.runs.rows import LARGEST_ROWS, Record
 from polhode.runs.steps import FixedStep
 from polhode.systems.sampling import check_commands
 from polhode.trajectory.charts import singular_note
+from polhode.trajectory.quantities import Constants
 
 SLICE_SECONDS = 0.2
 FIRST_SLICE = 16
@@ -62,6 +63,10 @@ class Run:
 
     adaptive = False
     time_transformed_run = False
+    repeats = False
+    """Whether it is taken again and again, from other starts."""
+    told: dict[str, Any] | None = None
+    """Attributes that all of these have."""
     remembered: tuple[str, ...] = ()
     """Attributes beside arrays on which the rest of the run depends."""
 
@@ -85,6 +90,7 @@ class Run:
         self.ended: Found | None = None
         self.grid: tuple[tuple[int, ...], Array] = (), np.empty(0)  # numbers of the rows of a slice, and their times
         self.resumed = False
+        self.at_rows: dict[int, Any] = {}  # by their number: how ``resolution`` looks at the loads
         self.breaks = self.event_detection.breaks_after(self.t0)
         self.system.set_switches(self.integrator.parameters, self.t0, self.direction)
         self.show_times()
@@ -95,28 +101,10 @@ class Run:
             kind = "time_transformed_" if self.integrator.prepared.step_density else "adaptive_" * self.adaptive
             getattr(self.integrator, f"{kind}loop")
 
-    def restart(self, request: Request) -> None:
-        """Begin anew, by a request that differs from the one before in the state alone."""
-        self.request, self.start, self.done, self.seconds = request, request.state.copy(), 0, 0.0
-        self.y[:] = self.start
-        self.step_info[:], self.integrator.parameters[:] = self.at_start
-        ground, r = self.event_detection.ground, self.start[L.POSITION : L.POSITION + 3]
-        if self.system.ground is not None and (ground is None or r @ r < ground.radius**2):
-            self.event_detection = EventDetection(request)
-            self.event_detection.watch(self.integrator, self.t0, self.start)
-
     @cached_property
     def potential(self) -> Callable[..., Any] | None:
         """The compiled potential of the system."""
         return self.system.compiled_potential(self.t0, self.start)
-
-    def keep(self) -> None:
-        """Let another request like this one have the run, which is over, where it depends on nothing but its arrays."""
-        system, idle = self.system, self.request.__dict__.get("idle")
-        cut = system.switches or system.impulses or system.watched or system.sampled or self.ended
-        called = system.called is not None and system.called.no_programs
-        if idle is not None and type(self) is Run and not (cut or called or system.memory):
-            idle.append(self)
 
     def set_out(self) -> None:
         """Get ready for the first step."""
@@ -124,7 +112,18 @@ class Run:
         self.total = self.request.total
         self.h = self.request.steps.h
 
-    @property
+    @cached_property
+    def for_potential(self) -> tuple[Array, Array, Indices] | None:
+        """Bodies, parameters and the address of the compiled potential, if there is one, as kernels take them."""
+        own, potential = self.integrator, self.potential
+        return None if potential is None else (own.bodies[None], own.parameters[None], jit.addresses_of(potential))
+
+    @cached_property
+    def constants(self) -> Constants:
+        """What rows of the system are made with."""
+        return Constants(*self.system.for_kernels)
+
+    @cached_property
     def judged(self) -> bool:
         """Whether a large error of the energy shows that the run has failed; always of molecules."""
         looks = self.guard or self.system.check is not None

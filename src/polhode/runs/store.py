@@ -513,7 +513,7 @@ class LiveStore:
         assert run is not None
         whole = record.first == 0
         if stream is None or (isinstance(error, FileProblem) and whole):
-            return finish(run, record, error, stopped)
+            return finish(run, record.between(0, record.count), error, stopped)
         if isinstance(error, FileProblem):
             error.trajectory = self.trajectory().assign_attrs(incomplete=str(error))
             raise error
@@ -523,7 +523,7 @@ class LiveStore:
             if whole and (error or stream.failed) is not None:
                 if self.kept is not None:
                     stream.show(error or stream.failed, stopped, last=True)
-                return finish(run, record, error, stopped)
+                return finish(run, record.between(0, record.count), error, stopped)
             times, states, *_ = record.between(0, record.count) if whole else self._stored(record.count)
             return stream.close(error, stopped, times, states)
 

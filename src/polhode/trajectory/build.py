@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from functools import cache, lru_cache, partial
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,11 @@ from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potent
 FEW_TIMES = 512
 """Most rows of which the index of times is kept for other runs."""
 Named = dict[str, tuple[Any, Any, dict[str, str]]]
+Sources = tuple[Any, ...]
+SOURCES = (*OfBodies._fields, "potential_energy", "energy", "energy_change", "energy_error", "work", "iterations")
+SPATIAL, STATES = SOURCES.index("angular_momentum_space"), len(SOURCES)
+"""What variables are made of: these, the states, the symmetry axes, and others by name."""
+Coords = tuple[dict[Any, int], dict[str, Any], list[tuple[Any, ...]]]
 
 
 class Rows(NamedTuple):
@@ -83,79 +88,41 @@ def dataset(
     (2, 4)
     """
     times, states, iterations, made, balance, virials = rows
-    N, S = system.N, len(system.auxiliary)
-    shape = states.shape[:-1]
+    N, S, shape = system.N, len(system.auxiliary), states.shape[:-1]
     leading = ("member", "time")[-len(shape) :]
     constants = Constants(*system.for_kernels) if members is None else members
     made = of_bodies(states.reshape(-1, states.shape[-1]), constants) if made is None else made
     if len(shape) > 1:
         made = OfBodies(*(a.reshape(*shape, *a.shape[1:]) for a in made))
-    attitude, m, omega, velocity, spatial, kinetic = made
-    quantities: dict[str, Any] = {}
-    conserves, moving = system.conserves, system.rotates or system.translates  # else there are states alone
-    if system.translates or "total_momentum" in conserves or system.quantities is not None:
-        body = states[..., : L.BODY * N].reshape(*shape, N, L.BODY)
-    if system.rotates:
-        quantities |= {"attitude": attitude, "angular_momentum": m, "angular_velocity": omega}
-    if system.translates:
-        r, p = body[..., L.POSITION : L.POSITION + 3], body[..., L.MOMENTUM : L.MOMENTUM + 3]
-        quantities |= {"position": r, "momentum": p, "velocity": velocity}
-    if compensation:
-        quantities |= _compensations(system, states, constants, compensation)
-    if moving:
-        quantities["angular_momentum_space"] = spatial
-    if "vertical_angular_momentum" in conserves:
-        quantities["vertical_angular_momentum"] = _of_all(spatial[..., 2])
-    if "axial_angular_momentum" in conserves:
-        axis = system.axis if members is None or members.axis is None else members.axis[:, None, None, :]
-        a, b, c = axis.tolist() if axis.ndim == 1 else (axis[..., k] for k in range(3))
-        quantities["axial_angular_momentum"] = _of_all(m[..., 0] * a + m[..., 1] * b + m[..., 2] * c)
-    if "total_momentum" in conserves:
-        quantities["total_momentum"] = body[..., L.MOMENTUM : L.MOMENTUM + 3].sum(axis=-2)
-    if "total_angular_momentum" in conserves:
-        quantities["total_angular_momentum"] = spatial.sum(axis=-2)
+    if callable(potential):
+        at = np.broadcast_to(np.asarray(times, dtype=float), shape).reshape(-1)
+        potential = potential_energies(at, states.reshape(at.size, -1), constants, potential).reshape(shape)
+    if balance is None:
+        balance = energy_balance(system.work_columns, states, made.kinetic_energy, potential)
+    others: dict[str, Any] = _compensations(system, states, constants, compensation) if compensation else {}
     if system.quantities is not None:
-        further: Any = system.quantities
-        if members is not None and hasattr(further, "of_members"):
-            own = (members.mass, members.moments, members.parameters)
-            further = further.of_members(*(a if len(a) == 1 else np.repeat(a, shape[-1], axis=0) for a in own))
-        if "wheels" in system.provides:
-            read = states[..., L.BODY * N + system.read_from : L.BODY * N + S]
-            others = further(body.reshape(-1, N, L.BODY), read.reshape(-1, read.shape[-1]))
-        else:
-            others = further(body.reshape(-1, N, L.BODY), *([virials] if hasattr(further, "of_virials") else []))
-        quantities |= {name: values.reshape(*shape, *values.shape[1:]) for name, values in others.items()}
-    if moving:
-        quantities["kinetic_energy"] = kinetic
-    if potential is not None:
-        if callable(potential):
-            at = np.broadcast_to(np.asarray(times, dtype=float), shape).reshape(-1)
-            potential = potential_energies(at, states.reshape(at.size, -1), constants, potential).reshape(shape)
-        quantities["potential_energy"] = potential
-    balance = energy_balance(system.work_columns, states, kinetic, potential) if balance is None else balance
-    if moving:
-        quantities |= {"energy": balance.energy, "energy_change": balance.change, "energy_error": balance.error}
-    quantities["iterations"] = np.asarray(iterations)
-    if balance.work is not None:
-        quantities["work"] = balance.work
+        others |= _further(system, states, virials, members)
+    axis = system.axis if members is None or members.axis is None else members.axis[:, None, None, :]
+    sources: Sources = (*made, potential, *balance[:3], balance.work, np.asarray(iterations), states, axis, others)
     chart = chart if system.rotates else None
-    known = system.__dict__.setdefault("_words", {}) if members is None else {}
-    key = (units, compensation, potential is None, chart and chart.name)
+    cached = members is None or "mutual_gravity" not in system.provides  # else notes are of the members
+    known = system.__dict__.setdefault("_words", {}) if cached else {}
+    key = (units, compensation, potential is None, chart and chart.name, leading)
     if key not in known:
-        known[key] = _words_of(system, quantities, leading, units, chart, constants)
-    of_states, read, labels = known[key]
+        known[key] = _words_of(system, sources, leading, units, chart, constants)
+    of_states, read, labels, along = known[key]
     label, meaning, (new, kind) = schema.UNITS[units], schema.MEANING, _maker()
     words_of: Any = lambda name: {"long_name": meaning[name], "units": label[name]}  # noqa: E731
-    variables = {
-        name: new(kind, dims, values if at is None else values[at], told.copy())
-        for (name, (dims, at, told)), values in zip(of_states.items(), quantities.values(), strict=True)
-    }
+    variables: dict[str, Any] = {}
+    for name, source, at, dims, told in of_states:
+        values = sources[source] if type(source) is int else source(sources)
+        variables[name] = new(kind, dims, values if at is None else values[at], told.copy())
     for name, (columns, dims, told) in read.items():
         values = states[..., columns]
         variables[name] = new(kind, dims, values if dims != leading else values[..., 0], told.copy())
     given: dict[str, Any] = {}
-    for name, (along, constant) in system.constants.items():
-        given[name] = (tuple(along), np.array(constant), words_of(name))
+    for name, (dims, constant) in system.constants.items():
+        given[name] = (tuple(dims), np.array(constant), words_of(name))
     if system.box is not None:
         given["box"] = (("axis",), np.array(system.box, dtype=float), words_of("box"))
     if system.mass_at is not None:
@@ -176,25 +143,91 @@ def dataset(
             values, dims = values[..., 0, :], (*leading, dims[-1])
         told = {**words_of(chart.name), **chart.attributes}
         given[chart.name] = (dims, values, told | ({"note": note} if note else {}))
-    sizes = {"time": shape[-1]} if len(shape) == 1 else {"member": shape[0], "time": shape[-1]}
-    if N > 1:
-        sizes["body"] = N
+    times = np.asarray(times, dtype=float)
+    stamp = (shape, times.tobytes()) if len(times) <= FEW_TIMES and times.ndim == 1 else None
+    if (coordinates := along.get(stamp)) is None:
+        coordinates = _coordinates(times, label["time"], labels, shape, N)
+        along.clear()
+        along |= {} if stamp is None else {stamp: coordinates}
     attributes = {**attributes, **(schema.COMMANDS if system.sampled else {})}
     given |= more or {}
-    return assembled(variables, given, np.asarray(times, dtype=float), label["time"], labels, sizes, attributes,
-                     varied or {})  # fmt: skip
+    return assembled(variables, given, coordinates, attributes, varied or {})
+
+
+def _further(system: System, states: Array, virials: Array | None, members: Constants | None) -> dict[str, Any]:
+    """What molecules, wheels and others record beside what all bodies do."""
+    shape, N, further = states.shape[:-1], system.N, cast(Any, system.quantities)
+    body = states[..., : L.BODY * N].reshape(-1, N, L.BODY)
+    if members is not None and hasattr(further, "of_members"):
+        own = (members.mass, members.moments, members.parameters)
+        further = further.of_members(*(a if len(a) == 1 else np.repeat(a, shape[-1], axis=0) for a in own))
+    if "wheels" in system.provides:
+        read = states[..., L.BODY * N + system.read_from : L.BODY * N + len(system.auxiliary)]
+        found = further(body, read.reshape(-1, read.shape[-1]))
+    else:
+        found = further(body, *([virials] if hasattr(further, "of_virials") else []))
+    return {name: values.reshape(*shape, *values.shape[1:]) for name, values in found.items()}
+
+
+def _quantities(system: System, sources: Sources) -> dict[str, int | Callable[[Sources], Any]]:
+    """The variables of a system, each as the number of a source, or what makes it of all of them."""
+    conserves, moving, N = system.conserves, system.rotates or system.translates, system.N
+    found: dict[str, int | Callable[[Sources], Any]] = {}
+    if system.rotates:
+        found |= {name: SOURCES.index(name) for name in ("attitude", "angular_momentum", "angular_velocity")}
+    if system.translates:
+        found |= {"position": partial(_columns, N, L.POSITION), "momentum": partial(_columns, N, L.MOMENTUM),
+                  "velocity": SOURCES.index("velocity")}  # fmt: skip
+    others = {name: partial(_named, name) for name in sources[-1]}
+    found |= {name: other for name, other in others.items() if name.endswith("_compensation")}
+    if moving:
+        found["angular_momentum_space"] = SPATIAL
+    if "vertical_angular_momentum" in conserves:
+        found["vertical_angular_momentum"] = lambda all_: _of_all(all_[SPATIAL][..., 2])
+    if "axial_angular_momentum" in conserves:
+        found["axial_angular_momentum"] = _axial
+    if "total_momentum" in conserves:
+        found["total_momentum"] = lambda all_: _columns(N, L.MOMENTUM, all_).sum(axis=-2)
+    if "total_angular_momentum" in conserves:
+        found["total_angular_momentum"] = lambda all_: all_[SPATIAL].sum(axis=-2)
+    found |= others
+    for name in ("kinetic_energy", "potential_energy", "energy", "energy_change", "energy_error", "iterations", "work"):
+        there = sources[SOURCES.index(name)] is not None
+        if there and (moving or name in ("potential_energy", "iterations", "work")):  # else there are states alone
+            found[name] = SOURCES.index(name)
+    return found
+
+
+def _columns(N: int, first: int, sources: Sources) -> Array:
+    """Three numbers of each body as they stand in the states."""
+    states = sources[STATES]
+    return states[..., : L.BODY * N].reshape(*states.shape[:-1], N, L.BODY)[..., first : first + 3]
+
+
+def _named(name: str, sources: Sources) -> Array:
+    """One of the others."""
+    return sources[-1][name]
+
+
+def _axial(sources: Sources) -> Array:
+    """The angular momentum about the axes of the bodies."""
+    parts = sources[SOURCES.index("angular_momentum")] * sources[STATES + 1]
+    return _of_all(parts[..., 0] + parts[..., 1] + parts[..., 2])
 
 
 def _words_of(
-    system: System, quantities: Mapping[str, Any], leading: tuple[str, ...], units: str, chart: Coordinates | None,
+    system: System, sources: Sources, leading: tuple[str, ...], units: str, chart: Coordinates | None,
     constants: Constants,
-) -> tuple[Named, Named, list[tuple[str, Any]]]:  # fmt: skip
-    """What is said of the variables of a system, the same in all its runs: of what follows from the states, by name,
-    dimensions, what of the values is shown (None: all), attributes; of what loads read, columns of the states,
-    dimensions, attributes; names of dimensions, and what ``_labelled`` makes of the labels along them."""
+) -> tuple[list[Any], Named, list[tuple[str, Any]], dict[Any, Coords]]:  # fmt: skip
+    """What is said of the variables of a system, the same in all its runs: of what follows from the states name, source
+    (see ``_quantities``), what of the values is shown (None: all), dimensions, attributes; of what loads read, columns
+    of the states, dimensions, attributes; names of dimensions, and what ``_labelled`` makes of the labels along them;
+    and room for the coordinates of the last times."""
     N, label, meaning = system.N, schema.UNITS[units], schema.MEANING
     found: Named = {}
-    for name, values in quantities.items():
+    quantities = _quantities(system, sources)
+    for name, source in quantities.items():
+        values = sources[source] if isinstance(source, int) else source(sources)
         inner, total, dims, at = values.ndim - len(leading), name.startswith("total_"), leading, None
         if name == "work":
             inner, dims = 0, (*leading, "force")
@@ -243,7 +276,8 @@ def _words_of(
         ("angle", tuple(schema.ANGLES) if angles else ()),
         ("quaternion", tuple(schema.QUATERNION) if system.rotates else ()),
     ]  # fmt: skip
-    return found, read, [(name, _labelled(name, words)) for name, words in labels if words]
+    shown = [(name, source, found[name][1], found[name][0], found[name][2]) for name, source in quantities.items()]
+    return shown, read, [(name, _labelled(name, words)) for name, words in labels if words], {}
 
 
 def _of_all(values: Array) -> Array:
@@ -307,9 +341,30 @@ def _maker() -> tuple[Callable[..., Any], Any]:
     return made if usual else lambda kind, *all_of_it: kind(*all_of_it, fastpath=True), Variable
 
 
+def _coordinates(times: Array, unit: str, labels: list[tuple[str, Any]], shape: tuple[int, ...], N: int) -> Coords:
+    """Coordinates along times, labels, members and bodies: how long the dimensions are, indexes, and of each coordinate
+    name, kind, dimensions, values, attributes."""
+    lengths: dict[Any, int] = {"time": shape[-1]} if len(shape) == 1 else {"member": shape[0], "time": shape[-1]}
+    if N > 1:
+        lengths["body"] = N
+    found, indexes, indexed = [], dict[str, Any](), list(labels)
+    if times.ndim > 1:
+        kind = _maker()[1]
+        found.append(("time", kind, ("member", "time"), times, {"long_name": "time", "units": unit}))
+    elif len(times) <= FEW_TIMES:
+        indexed.append(("time", _timed(times.tobytes(), unit)))
+    else:
+        indexed.append(("time", _index("time", times, {"long_name": "time", "units": unit})))
+    if len(shape) > 1:
+        indexed.append(("member", _index("member", np.arange(shape[0]), {"long_name": "number of the member"})))
+    for name, (indexes[name], lengths[name], *coordinate) in indexed:
+        found.append((name, *coordinate))
+    return lengths, indexes, found
+
+
 def assembled(
-    made: dict[str, Any], given: Mapping[str, Any], times: Array, unit: str, labels: list[tuple[str, Any]],
-    sizes: dict[str, int], attributes: dict[str, Any], varied: Mapping[str, Any],
+    made: dict[str, Any], given: Mapping[str, Any], coordinates: Coords, attributes: dict[str, Any],
+    varied: Mapping[str, Any],
 ) -> xr.Dataset:  # fmt: skip
     """The Dataset of variables that are known to fit together, ``made`` or ``given`` as dimensions, values, attributes.
 
@@ -318,19 +373,9 @@ def assembled(
     (``Dataset._construct_direct``), and by the constructor where a version of xarray should not have that."""
     from xarray import Dataset
 
-    coords, indexes, lengths, indexed = dict[str, Any](), dict[str, Any](), dict[Any, int](sizes), labels
     new, Variable = _maker()
-    if times.ndim > 1:
-        coords["time"] = Variable(("member", "time"), times, {"long_name": "time", "units": unit})
-    elif len(times) <= FEW_TIMES:
-        indexed = [*indexed, ("time", _timed(times.tobytes(), unit))]
-    else:
-        indexed = [*indexed, ("time", _index("time", times, {"long_name": "time", "units": unit}))]
-    if "member" in sizes:
-        numbers = np.arange(sizes["member"])
-        indexed = [*indexed, ("member", _index("member", numbers, {"long_name": "number of the member"}))]
-    for name, (index, lengths[name], kind, dims, values, told) in indexed:
-        indexes[name], coords[name] = index, new(kind, dims, values, dict(told))
+    lengths, indexes = coordinates[0].copy(), coordinates[1].copy()
+    coords = {name: new(kind, dims, values, told.copy()) for name, kind, dims, values, told in coordinates[2]}
     for into, those in ((made, given), (coords, varied)):
         for name, (dims, values, told) in those.items():
             if tuple(dims) == (name,):  # labels

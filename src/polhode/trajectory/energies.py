@@ -15,13 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from polhode.arguments import Array, Indices
-from polhode.trajectory.quantities import balance_of_rows, writable
+from polhode.trajectory.quantities import Constants, OfBodies, balance_of_rows, rows_of_run, writable
 
 MASSLESS = "of bodies without mass"
 """How a note begins that says so of the energy."""
 MOST_NAMED = 8
 """Most numbers of bodies in a note."""
 NOTHING, NONE = np.empty(0), np.empty((0, 0))
+NO_ROLE = NONE, NONE, np.zeros(2, dtype=np.int64)
 
 
 class EnergyBalance(NamedTuple):
@@ -55,6 +56,27 @@ def energy_balance(
     )  # fmt: skip
     of_runs = (largest, first, worst) if len(shape) > 1 else (largest[0], first[0], worst[0])
     return EnergyBalance._make((energy, change, error, *of_runs, work))
+
+
+def of_one_body(
+    times: Array, states: Array, constants: Constants, work_columns: list[int],
+    potential: tuple[Array, Array, Indices] | None,
+) -> tuple[OfBodies, Array | None, EnergyBalance]:  # fmt: skip
+    """What follows from rows of one body, its potential energies and its balance, in one call; ``potential``: bodies,
+    parameters and the address of its role."""
+    n, F, P = len(times), len(work_columns), int(potential is not None)
+    of, total, energy, change, error = (n, 1, 3), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    made = np.empty((n, 1, 4)), np.empty(of), np.empty(of), np.empty(of), np.empty(of)
+    work = np.ascontiguousarray(states[:, work_columns]) if F else None
+    largest, first, worst = np.zeros((1, 1 + P + F)), np.empty((1, 2), np.int64), np.empty(1)
+    energies = None if potential is None else np.empty(n)
+    rows_of_run(
+        times, states, *constants[:3], *made, total[:, None], *(potential or NO_ROLE),
+        NOTHING if energies is None else energies, NOTHING,
+        NONE if work is None else work, np.zeros(largest.shape), total, energy, change, error, largest, first, worst,
+    )  # fmt: skip
+    balance = EnergyBalance(energy, change, error, largest[0], first[0], worst[0], work)
+    return OfBodies(*made, total), energies, balance
 
 
 def massless_note(mu: Array) -> str:

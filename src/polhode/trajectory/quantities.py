@@ -11,11 +11,11 @@ from polhode.algebra.quaternion import conjugate, multiply, rotate
 from polhode.algebra.short_rows import all_of, any_of
 from polhode.algebra.so3 import add, cross
 from polhode.arguments import Array
-from polhode.kernel import jit, layout as L
+from polhode.kernel import jit, layout as L, many
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import pointer
 from polhode.kernel.many import write_energies
-from polhode.kernel.signatures import BALANCE, QUANTITIES
+from polhode.kernel.signatures import BALANCE, OF_RUN, QUANTITIES
 
 LARGE = 0.1
 """Error over the scale from which on a run warns."""
@@ -149,6 +149,24 @@ def balance_of_rows(kinetic, potential, work, before, begins, energy, change, er
             if first[j, 1] == n and not off <= LARGE * scale:
                 first[j, 1] = k
             worst[j] = above(worst[j], off)
+
+
+quantities, potentials, balances = (
+    jit.helper(one.__wrapped__) for one in (quantities_of_rows, many.potential_energies, balance_of_rows)
+)
+
+
+@jit.loop(OF_RUN)
+def rows_of_run(
+    times, rows, mass, moments, frames, attitude, angular, omega, velocity, spatial, kinetic, of, own, address,
+    potential, virials, work, before, total, energy, change, error, largest, first, worst,
+):  # fmt: skip
+    """All that follows from the rows of one body; ``total`` is the memory of ``kinetic``."""
+    n = rows.shape[0]
+    quantities(rows, n, mass, moments, frames, attitude, angular, omega, velocity, spatial, kinetic)
+    if potential.size > 0:
+        potentials(times, rows, n, of, own, address, potential, virials)
+    balances(total, potential, work, before, True, energy, change, error, largest, first, worst)
 
 
 def potential_energies(times: Array, states: Array, constants: Constants, potential: Callable[..., Any]) -> Array:
