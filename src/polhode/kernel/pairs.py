@@ -39,7 +39,7 @@ import numpy as np
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, helper, hole, inlined, integers, lowest_bit
-from polhode.kernel.simd import below, greater, lesser, load4, load8, rounded, spread8, store8, transposed, up_to
+from polhode.kernel.simd import below, greater, lesser, load4, load8, picked_up, rounded, spread8, store8, transposed, up_to
 from polhode.kernel.work_sharing import address_of, lead as lead_job, numbers_behind, read_slot, serve, write_slot
 
 CUTOFF, REACH, BOX, INVERSE_BOX, ON, NARROW = 0, 1, 2, 5, 8, 9
@@ -247,8 +247,9 @@ def nearest(d, edge, inverse):
 
 
 @inlined
-def mark_near(r, begin, end, marks, N, c, w):
-    """Set the bits of the bodies within reach of position r, among those numbered begin ... end - 1 by cells."""
+def pick_near(r, begin, end, found, N, c, w):
+    """Write the bodies within reach of position r, among those numbered begin ... end - 1 by cells, to c[found:]; where
+    the next ones go."""
     x, y, z = int(c[PLACES_AT]), int(c[PLACES_AT]) + N + 8, int(c[PLACES_AT]) + 2 * N + 16
     order, reach = int(c[ORDER_AT]), c[REACH] * c[REACH]
     for k in range(begin, end, LANES):
@@ -258,10 +259,8 @@ def mark_near(r, begin, end, marks, N, c, w):
         near = below(dx * dx + dy * dy + dz * dz, reach)
         if end - k < LANES:
             near &= (1 << (end - k)) - 1
-        while near != 0:
-            j = w[order + k + lowest_bit(near)]
-            near &= near - 1
-            w[marks + (j >> BITS)] |= 1 << (j & ((1 << BITS) - 1))
+        found += picked_up(w, found, order + k, near)
+    return found
 
 
 @helper
@@ -272,7 +271,7 @@ def list_rows(s, n, N, c):
     words, cells = (N >> BITS) + 1, n[0] * n[1] * n[2]
     starts = int(c[STARTS_AT]) + s * int(c[CELLS]) ** 3
     marks = int(c[MARKS_AT]) + s * words
-    full = int(c[FULL_AT]) + s
+    full, near = int(c[FULL_AT]) + s, int(c[NEAR_AT]) + 2 * (N + 8) * s
     c[full] = 0.0
     at = int(c[LIST_AT]) + s * capacity
     end = at + capacity
@@ -286,7 +285,7 @@ def list_rows(s, n, N, c):
     for i in range(first_body):
         w[starts + w[cell_of + i]] += 1
     for i in range(first_body, last_body):
-        first, cell = at, w[cell_of + i]
+        first, cell, found = at, w[cell_of + i], near
         w[starts + cell] += 1  # now the bodies of this cell from here on are later than i
         r = get3(c, before + 3 * i)
         kz = cell % n[2]
@@ -300,17 +299,19 @@ def list_rows(s, n, N, c):
                     az = around(kz + dz, n[2], periodic)
                     if ax >= 0 and ay >= 0 and az >= 0:
                         other = (ax * n[1] + ay) * n[2] + az
-                        mark_near(r, w[starts + other], w[heads + other + 1], marks, N, c, w)
+                        found = pick_near(r, w[starts + other], w[heads + other + 1], found, N, c, w)
         # The marks give the neighbours in rising order.
+        for k in range(near, found):
+            w[marks + (w[k] >> BITS)] |= 1 << (w[k] & ((1 << BITS) - 1))
         for k in range(i >> BITS, words):
-            near = w[marks + k]
+            bits = w[marks + k]
             w[marks + k] = 0
-            while near != 0:
+            while bits != 0:
                 if at == end:
                     c[full] = 1.0
                     return
-                w[at] = (k << BITS) + lowest_bit(near)
-                near &= near - 1
+                w[at] = (k << BITS) + lowest_bit(bits)
+                bits &= bits - 1
                 at += 1
         w[rows + 2 * i] = first
         w[rows + 2 * i + 1] = at - first
@@ -370,10 +371,7 @@ def within(a, first, count, near, c, w):
         bits = below(x * x + y * y + z * z, reach)
         if first + count - k < LANES:
             bits &= (1 << (first + count - k)) - 1
-        for other in range(k, k + LANES):
-            w[n] = w[other]
-            n += bits & 1
-            bits >>= 1
+        n += picked_up(w, n, k, bits)
     for k in range(n, n + LANES - 1 if n > near else n):
         w[k] = w[n - 1]
     return n - near

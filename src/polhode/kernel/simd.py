@@ -103,7 +103,7 @@ def _reciprocal_roots(builder, a):
     """From 14 bits by one step of fourth order where the processor has them, else by a root and a quotient."""
     if not _is_vector(a):
         return parts_of(builder, _reciprocal_roots(builder, repeated(builder, a, 4)))[0]
-    if "+avx512vl" not in numba.core.codegen.get_host_cpu_features().split(","):
+    if not _wide_masks():
         return builder.fdiv(_numbers(a, 1.0), each(builder, "sqrt", a))
     name, mask = f"llvm.x86.avx512.rsqrt14.pd.{64 * a.type.count}", ir.IntType(8)
     function = ir.FunctionType(a.type, [a.type, a.type, mask])
@@ -117,6 +117,27 @@ def _reciprocal_roots(builder, a):
 def _bits_below(builder, a, limit):
     bits = builder.fcmp_ordered("<", a, repeated(builder, limit, a.type.count))
     return builder.zext(builder.bitcast(bits, ir.IntType(a.type.count)), ir.IntType(64))
+
+
+def _wide_masks():
+    return "+avx512vl" in numba.core.codegen.get_host_cpu_features().split(",")
+
+
+def _picked_up(builder, w, n, k, bits):
+    """In one register where the processor can, else one number after the other."""
+    i64, mask = ir.IntType(64), ir.VectorType(ir.IntType(1), 8)
+    if _wide_masks():
+        x = _loaded(8)(builder, w, k)
+        function = ir.FunctionType(x.type, [x.type, x.type, mask])
+        whole = cgutils.get_or_insert_function(builder.module, function, "llvm.x86.avx512.mask.compress.v8f64")
+        some = builder.bitcast(builder.trunc(bits, ir.IntType(8)), mask)
+        _stored(8)(builder, w, n, builder.call(whole, [x, _numbers(x, 0.0), some]))
+        return builder.ctpop(bits)
+    at = n
+    for j in range(8):
+        builder.store(builder.load(builder.gep(w, [builder.add(k, i64(j))])), builder.gep(w, [at]))
+        at = builder.add(at, builder.and_(builder.lshr(bits, i64(j)), i64(1)))
+    return builder.sub(at, n)
 
 
 def _transposed(builder, *a):
@@ -303,6 +324,14 @@ def greater(a, b):
 def below(a, limit):
     """An integer whose bit i is set where lane i is below the limit."""
     return sum(int(x < limit) << i for i, x in enumerate(a))
+
+
+@in_kernels(lambda lanes, w, n, k, bits: types.int64(w, types.intp, types.intp, types.int64), _picked_up)
+def picked_up(w, n, k, bits):
+    """Copy those of the integers w[k] ... w[k + 7] whose bits are set to w[n:], where eight have room; how many."""
+    some = [w[k + i] for i in range(8) if bits >> i & 1]
+    w[n : n + len(some)] = some
+    return len(some)
 
 
 @in_kernels(_alike, lambda builder, a: each(builder, "rint", a))
