@@ -14,6 +14,7 @@ from polhode.kernel.simd import (
     load4,
     load8,
     low,
+    pick,
     reciprocal_roots,
     store4,
     store8,
@@ -46,6 +47,23 @@ def test_halves_and_cyclic_order(compiled):
     else:
         jit.python_of(rearrange)(a, out)
     assert out.tolist() == [4, 5, 6, 7, 0, 1, 2, 3, 1, 2, 0, 3, 6, 7, 5, 4]
+
+
+def chosen(a, out):
+    w = jit.integers(jit.pointer(out))
+    w[8] = pick(w, 1, 0, 0b10100001)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_integers_by_their_bits(compiled):
+    out = np.zeros(17)
+    whole = out.view(np.int64)
+    whole[:8] = range(10, 18)
+    if compiled:
+        jit.compile_kernel(chosen, SIGNATURE)(out, out)
+    else:
+        whole[8] = pick(whole, 1, 0, 0b10100001)
+    assert whole[:4].tolist() == [10, 10, 15, 17] and whole[8] == 3
 
 
 @jit.helper

@@ -39,7 +39,7 @@ import numpy as np
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, helper, hole, inlined, integers, lowest_bit
-from polhode.kernel.simd import below, greater, lesser, load4, load8, picked_up, rounded, spread8, store8, transposed, up_to
+from polhode.kernel.simd import below, greater, lesser, load4, load8, pick, rounded, spread8, store8, transposed, up_to
 from polhode.kernel.work_sharing import address_of, lead as lead_job, numbers_behind, read_slot, serve, write_slot
 
 CUTOFF, REACH, BOX, INVERSE_BOX, ON, NARROW = 0, 1, 2, 5, 8, 9
@@ -259,7 +259,7 @@ def pick_near(r, begin, end, found, N, c, w):
         near = below(dx * dx + dy * dy + dz * dz, reach)
         if end - k < LANES:
             near &= (1 << (end - k)) - 1
-        found += picked_up(w, found, order + k, near)
+        found += pick(w, found, order + k, near)
     return found
 
 
@@ -329,12 +329,14 @@ def gathered(c, b, n):
 
 @inlined
 def apart(a, b, c):
-    """Position at c[a:] minus the nearest images of the positions at eight indices b: x, y, z, eight lanes each."""
-    x, y, z, _ = gathered(c, b, 0)
+    """Position at c[a:] minus the nearest images of the positions at eight indices b: x, y, z, eight lanes each; and
+    the numbers behind those positions."""
+    x, y, z, behind = gathered(c, b, 0)
     return (
         nearest(c[a] - x, c[BOX], c[INVERSE_BOX]),
         nearest(c[a + 1] - y, c[BOX + 1], c[INVERSE_BOX + 1]),
         nearest(c[a + 2] - z, c[BOX + 2], c[INVERSE_BOX + 2]),
+        behind,
     )
 
 
@@ -367,11 +369,11 @@ def within(a, first, count, near, c, w):
     c[near:], and the last of them seven times more; returns how many they are."""
     reach, n = c[CUTOFF] * c[CUTOFF], near
     for k in range(first, first + count, LANES):
-        x, y, z = apart(a, places(k, c, w), c)
+        x, y, z, _ = apart(a, places(k, c, w), c)
         bits = below(x * x + y * y + z * z, reach)
         if first + count - k < LANES:
             bits &= (1 << (first + count - k)) - 1
-        n += picked_up(w, n, k, bits)
+        n += pick(w, n, k, bits)
     for k in range(n, n + LANES - 1 if n > near else n):
         w[k] = w[n - 1]
     return n - near

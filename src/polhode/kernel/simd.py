@@ -123,7 +123,7 @@ def _wide_masks():
     return "+avx512vl" in numba.core.codegen.get_host_cpu_features().split(",")
 
 
-def _picked_up(builder, w, n, k, bits):
+def _pick(builder, w, n, k, bits):
     """In one register where the processor can, else one number after the other."""
     i64, mask = ir.IntType(64), ir.VectorType(ir.IntType(1), 8)
     if _wide_masks():
@@ -326,8 +326,8 @@ def below(a, limit):
     return sum(int(x < limit) << i for i, x in enumerate(a))
 
 
-@in_kernels(lambda lanes, w, n, k, bits: types.int64(w, types.intp, types.intp, types.int64), _picked_up)
-def picked_up(w, n, k, bits):
+@in_kernels(lambda lanes, w, n, k, bits: types.int64(w, types.intp, types.intp, types.int64), _pick)
+def pick(w, n, k, bits):
     """Copy those of the integers w[k] ... w[k + 7] whose bits are set to w[n:], where eight have room; how many."""
     some = [w[k + i] for i in range(8) if bits >> i & 1]
     w[n : n + len(some)] = some

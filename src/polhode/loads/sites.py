@@ -18,12 +18,13 @@ def between_sites(a, b, at, charge, epsilon, sigma, coulomb, reaction):
         for j in range(len(at)):
             d = a.point(at[i]) - b.point(at[j])
             square = d @ d
-            if coulomb * charge[i] * charge[j] != 0.0:
-                field = reaction * square if reaction != 0.0 else 0.0
-                total = total + coulomb * charge[i] * charge[j] * (square**-0.5 + field)
+            both = coulomb * charge[i] * charge[j]
+            if both != 0.0:
+                total = total + both * square**-0.5 + (reaction * both * square if reaction != 0.0 else 0.0)
             if epsilon[i] * epsilon[j] != 0.0:
-                s6 = (0.25 * (sigma[i] + sigma[j]) ** 2 / square) ** 3
-                total = total + 4.0 * (epsilon[i] * epsilon[j]) ** 0.5 * (s6 * s6 - s6)
+                s6, r6 = (0.25 * (sigma[i] + sigma[j]) ** 2) ** 3, square**-3
+                deep = 4.0 * (epsilon[i] * epsilon[j]) ** 0.5 * s6
+                total = total + deep * s6 * r6 * r6 - deep * r6
     return total
 
 

@@ -152,10 +152,14 @@ def expanded(g: Graph, outputs: Sequence[int], most: int = 8) -> list[int]:
     return g.rebuilt(outputs, sums=sums, products=products)
 
 
-def keys_of(powers: Powers, rank: Mapping[int, int], known: dict[str, tuple[int, float]]) -> list[str]:
-    """Keys of the factors of a product, base and exponent of each put into ``known``; small powers are repeated."""
+def keys_of(
+    powers: Powers, rank: Mapping[int, int], known: dict[str, tuple[int, float]], rooted: bool = False
+) -> list[str]:
+    """Keys of the factors of a product, base and exponent of each put into ``known``; small powers are repeated, and
+    with ``rooted`` reciprocals of roots are factors of their own."""
     found = []
-    for b, e in powers:
+    split = [(b, x) for b, e in powers for x in ((-0.5, e + 0.5) if rooted and e < -0.5 and e % 1.0 == 0.5 else (e,))]
+    for b, e in split:
         whole = e == int(e) and 0 < e <= 3
         found += [f"{rank[b]:06d}"] * int(e) if whole else [f"{rank[b]:06d}^{e!r}"]
         known[found[-1]] = (b, 1.0 if whole else e)

@@ -108,9 +108,10 @@ class Lines:
         self._powers: dict[str, tuple[int, float]] = {}
         needed = g.needed(outputs)
         self._rank = {a: n for n, a in enumerate(needed)}
-        products = {a: keys_of(g.rows[a][1], self._rank, self._powers) for a in needed if g.rows[a][0] == "mul"}
+        some, rooted = [a for a in needed if g.rows[a][0] == "mul"], forms is PAIRS
+        products = {a: keys_of(g.rows[a][1], self._rank, self._powers, rooted) for a in some}
         lists, made = shared_pairs(list(products.values()))
-        self._rooted = {b for b, e in self._powers.values() if forms is PAIRS and e < 0.0 and e % 1.0 == 0.5}
+        self._rooted = {b for b, e in self._powers.values() if rooted and e < 0.0 and e % 1.0 == 0.5}
         self._pairs, self._products = dict(made), dict(zip(products, lists, strict=True))
         if at_once:
             self.write(needed)

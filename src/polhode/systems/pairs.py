@@ -33,8 +33,8 @@ from polhode.systems.seen import OFFERED, Seen
 from polhode.systems.summands import OPEN, Shape, Structure, Sum, Within
 from polhode.systems.tracing import Tracing
 
-DATA = 4
-"""Numbers of a body before its data: its position, padded."""
+DATA = 3
+"""Numbers of a body before its data: its position."""
 MOST_IN_FULL = 64
 """Most bodies all pairs of which are a program."""
 FEW = 3
@@ -117,27 +117,36 @@ def pairs_of(two: OfTwo, alike: bool) -> Pairs:
     both = plain, factored(two.graph, plain)
     lines = min((_pair(two, rows, at, len(read)) for rows in both), key=len)
     pair = module_of("\n    ".join(lines) + "\n", IMPORTS).pair
-    return Pairs(*bound(inlined(own.pack), inlined(pair), inlined(own.turned)), DATA + -(-len(order) // 4) * 4)
+    return Pairs(*bound(inlined(own.pack), inlined(pair), inlined(own.turned)), -(-(DATA + len(order)) // 4) * 4)
 
 
 def _pair(two: OfTwo, outputs: Sequence[int], at: Mapping[int, int], read: int) -> list[str]:
-    """Lines of ``pair``; the first so many data of the others are read."""
+    """Lines of ``pair``; the first so many data of the others are read. All roots are written before what they are for,
+    as processors look no further ahead than over a few of them."""
     h, d = two.graph, two.graph.inputs("r", 3)
     square = h.sum(*((h.mul(x, x), 1.0) for x in d))
-    rows = [square, h.power(square, -0.5), *outputs]
+    powers = [one for a in h.needed(outputs) if h.rows[a][0] == "mul" for one in h.rows[a][1]]
+    squares = list(dict.fromkeys([square, *(b for b, e in powers if e < 0.0 and e % 1.0 == 0.5)]))
+    rows = [*squares, h.power(square, -0.5), *outputs]
     given = {"r0": "x", "r1": "y", "r2": "z", "S": "S", "slope": "slope"}
     given |= {f"a{k}": f"c[a + {n}]" for k, n in at.items()} | {f"b{k}": f"d{n}" for k, n in at.items()}
     given |= {name: f"c[{name[1:]}]" for name in h.names(rows) if name[0] == "p"}
     body = Lines(h, rows, given, PAIRS, at_once=False)
-    body.write(h.needed(rows[:2]))
-    square_name, inverse = (body.names[a] for a in rows[:2])
-    body.lines.append(f"S, slope = switched({inverse} * {square_name}, {inverse}, left, c)")
     needed = h.needed(rows)
-    body.write_in_turn(needed, {a for a in needed if h.rows[a][0] == "in" or {n[0] for n in h.names([a])} <= set("ap")})
-    lines = ["def pair(a, b, left, c):", "x, y, z = apart(a, b, c)"]
-    for n in range(DATA, DATA + read, 4):
+    given_rows = {a for a in needed if h.rows[a][0] == "in" or {n[0] for n in h.names([a])} <= set("ap")}
+    body.write_in_turn(h.needed(squares), given_rows)
+    body.prepare({b: {-0.5} for b in squares})
+    body.write([root := h.power(square, -0.5)])
+    square_name, inverse = body.names[square], body.names[root]
+    body.lines.append(f"S, slope = switched({inverse} * {square_name}, {inverse}, left, c)")
+    last = dict.fromkeys(needed, 0)
+    for a in needed:
+        last[a] = max([squares.index(a) if a in squares else 0, *(last[b] for b in h.arguments(a))])
+    body.write_in_turn(sorted(needed, key=lambda a: last[a]), given_rows)
+    lines = ["def pair(a, b, left, c):", "x, y, z, d3 = apart(a, b, c)"]
+    for n in range(4, DATA + read, 4):
         lines.append(f"{', '.join(f'd{n + k}' for k in range(4))} = gathered(c, b, {n})")
-    results = [f"{body.names[a]} + 0.0 * x" if h.value(a) is not None else body.names[a] for a in rows[2:]]
+    results = [f"{body.names[a]} + 0.0 * x" if h.value(a) is not None else body.names[a] for a in outputs]
     return [*lines, *body.lines, f"return ({', '.join(results)})"]
 
 
