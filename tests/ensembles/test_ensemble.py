@@ -222,8 +222,7 @@ def test_seeds_of_a_bath_vary():
         ({"parameters.0": [1, 2]}, {}, "parameters.0"),
         ({"weight": [1.0, 2.0]}, {"step": None}, "give either step"),
         ({"weight": [1.0, 2.0]}, {"engine": "cray"}, "unknown engine 'cray'"),
-        ({"weight": [1.0, 2.0]}, {"events": [ph.events.user(lambda t, r, v, q, omega, parameters: q[0])],
-                                  "engine": "lanes"}, "engine 'lanes' cannot run these members"),
+        ({"weight": [1.0, 2.0]}, {"breaks": [0.05], "engine": "lanes"}, "engine 'lanes' cannot run these members"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_a_sentence(members, words, said):

@@ -26,6 +26,8 @@ NOT_RUN = -1
 """Status of a member whose turn has not come; others are those of ``kernel.layout`` and ``kernel.many``."""
 RAISED = 101
 """Status of a member for which a function of the user raised an exception."""
+ENDED = 102
+"""Status of a member that ended by an event, the last that was found."""
 
 
 @dataclass
@@ -41,7 +43,8 @@ class Block:
     bodies: Array
     frames: Array  # (M or 1, 4 N): the latter alone
     parameters: Array  # (M or 1, P): parameters of the system, without the scratch memory behind them
-    t0: float  # t0, h: time of the start, and the signed step; with a tolerance the signed span
+    # t0, h: time of the start, and the signed step, of which number k begins at ``t0 + k h``; with a tolerance the span
+    t0: float
     h: float
     n: int  # number of steps; with a tolerance 1
     every: int  # steps from one row to the next
@@ -50,13 +53,16 @@ class Block:
     # matter
     rows: Array
     iterations: Indices  # (M, R): receives the most solver iterations of a step since the row before
-    status: Indices  # (M,): receives 0, or the status of the step that failed (``kernel.layout``)
+    status: Indices  # (M,): receives 0, or the status of the step that failed (``kernel.layout``), or ENDED
     done: Indices  # (M,): receives the number of steps completed; with a tolerance the number of rows written
     samples: Any = None  # (R,): with a tolerance: the times of the rows, in the order of the run
     # (M, R): with a tolerance: receives the size of the step that contains or ends at each row, 0 at the start
     sizes: Any = None
     tolerances: Any = None  # (M, 2): where members have their own: the relative and the absolute one
     first: int = 0  # number of the first member in the ensemble
+    begin: int = 0  # number of the first step
+    # (M,): where each member is looked after as to events and impulses: receives lists of what was found
+    found: Any = None
     # whether a member that takes long is to be left unfinished, with the status NOT_RUN
     stopped: Callable[[], bool] | None = None
 
@@ -70,7 +76,9 @@ class Block:
         return replace(self, first=self.first + first, **own)
 
 
-OF_MEMBERS = ("states", "bodies", "frames", "parameters", "rows", "iterations", "status", "done", "sizes", "tolerances")
+OF_MEMBERS = (
+    "states", "bodies", "frames", "parameters", "rows", "iterations", "status", "done", "sizes", "tolerances", "found",
+)  # fmt: skip
 """Arrays of a block with a row for each member, or one where all have the same."""
 
 
@@ -178,7 +186,8 @@ class ThreadsEngine:
         out = block.rows, block.iterations, block.status, block.done
         if not self.adaptive:
             self.members_loop(
-                self.loop, first, last, begin, n, block.n, block.every, block.t0, block.h, *common,
+                self.loop, first, last, begin, n, block.n, block.every, block.t0 + block.begin * block.h, block.h,
+                *common,
                 int(own.prepared.processed), *constants, told, *memory.own, memory.addresses, memory.event_addresses,
                 self.nothing, *out,
             )  # fmt: skip

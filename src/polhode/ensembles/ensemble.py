@@ -114,7 +114,8 @@ def ensemble(
         Times of the rows, the same for all members. With a tolerance each member takes steps of its own, and without
         ``t_eval`` the start and the end are recorded.
     parameters, events, breaks
-        As of ``integrate``, for all members. With events or breaks each member is a run by itself.
+        As of ``integrate``, for all members. With breaks each member is a run by itself; with events, too, but in
+        lanes.
     reduce : Reduction, list or mapping, optional
         Of ``polhode.ensembles.reductions``, ``[reductions.mean("attitude")]``, or ``{"attitude": ["mean",
         "covariance"]}``. What is kept then in the place of trajectories, so that memory does not grow with the members.
@@ -281,13 +282,17 @@ class Ensemble:
         told = ds["failure"].values
         self.failures |= {self.offset + first + int(k): str(told[k]) for k in np.flatnonzero(told != "")}
 
-    def _each(self, why: str) -> tuple[bool, xr.Dataset]:
-        """Members that are runs by themselves."""
+    def _refuse_store(self, why: str) -> None:
+        """Refuse a store of members that have rows or events of their own."""
         if self.store is not None:
             raise InvalidInput(
                 f"these members are runs by themselves, with rows of their own ({why}), which no store takes; "
                 "leave store out, or keep reductions alone (reduce=)"
             )
+
+    def _each(self, why: str) -> tuple[bool, xr.Dataset]:
+        """Members that are runs by themselves."""
+        self._refuse_store(why)
         if self.asked not in ("auto", "threads"):
             raise InvalidInput(f"engine {self.asked!r} cannot run these members, for {why}; leave engine out")
         self.about = {"engine": f"threads: one run each, for {why}"}
@@ -314,9 +319,12 @@ class Ensemble:
         with jit.watched(lambda: self._report(Progress(0, self.count, 0.0, "compiling"))):
             run = RUNS[type(request.steps)](request, compiled=False)
             engine, why = self._engine(run, kind)
-        if run.breaks and engine.name == "threads":
-            return self._each(f"{SWITCHED}{why}")
-        self.least = FEWEST if run.breaks else getattr(engine, "width", 1)  # legs cost the same however few go along
+        between = self.plan.between_steps(request)
+        if engine.name == "threads" and (run.breaks or between not in ("", SWITCHED)):
+            return self._each(f"{between}{why}")
+        if any(watch.rising or watch.falling for watch in run.event_detection.watches):
+            self._refuse_store(between)
+        self.least = FEWEST if between else getattr(engine, "width", 1)  # legs cost the same however few go along
         coarse = coarse_orbit(run) if run.guard else ""
         if coarse:
             warn(f"member 0: {coarse}", CoarseStepWarning)
@@ -364,8 +372,8 @@ class Ensemble:
             many, at, worst = outcome.off
             self.off.append((many, at + self.offset, worst))
         at_start = first == self.offset == 0 and work.run.guard and outcome.status[0] == L.OK
-        if at_start and len(outcome.times) > 1:
-            self.coarse = coarse_loads(work.run, outcome.times, outcome.rows[0])
+        if at_start and outcome.rows.shape[1] > 1:
+            self.coarse = coarse_loads(work.run, outcome.times_of(0), outcome.rows[0])
         return outcome
 
     @property
@@ -402,8 +410,7 @@ class Ensemble:
     def _carry(self, block: Block, run: Callable[[Block], None], most: int = 2**62, whole: bool = False) -> bool:
         """Run all members of a block, at most (or always) so many at a time; returns whether Ctrl-C stopped it."""
         begun = time.perf_counter()
-        at = _Counter(len(block.states), 1 if whole else self.workers, most, whole)
-        at.size = max(at.size, self.least)
+        at = _Counter(len(block.states), 1 if whole else self.workers, most, whole, self.least)
         with Watch() as watch:
             block.stopped = lambda: watch.pressed
 
@@ -450,10 +457,11 @@ class Ensemble:
 class _Counter:
     """Hands out ranges of members, larger ones where members take little time."""
 
-    def __init__(self, count: int, workers: int, most: int, whole: bool) -> None:
+    def __init__(self, count: int, workers: int, most: int, whole: bool, least: int = 1) -> None:
+        self.least = least
         self.count, self.workers, self.most, self.given, self.done = count, workers, most, 0, 0
         self.failed: list[BaseException] = []
-        self.whole, self.size, self.each = whole, min(count, most) if whole else 1, 0.0
+        self.whole, self.size, self.each = whole, min(count, most) if whole else least, 0.0
         self.lock = threading.Lock()
 
     def next(self) -> tuple[int, int]:
@@ -476,5 +484,5 @@ class _Counter:
             wanted = int(BLOCK_SECONDS / max(self.each, 1e-9))
             left = self.count - self.given
             share = -(-left // (4 * self.workers)) if self.workers > 1 else left
-            size = max(1, min(wanted, 64 * self.size, max(share, FEWEST), self.most))
+            size = max(self.least, min(wanted, 64 * self.size, max(share, FEWEST), self.most))
             self.size = size - size % FEWEST if size > FEWEST else size  # whole lanes

@@ -28,6 +28,7 @@ import numpy as np
 from polhode.algebra import elementary
 from polhode.arguments import Array
 from polhode.ensembles.engines import Block, Engine, ThreadsEngine
+from polhode.ensembles.legs import in_legs, looked_after
 from polhode.errors import InvalidInput
 from polhode.flows import polynomial_lanes
 from polhode.flows.polynomial_lanes import ADDRESSES, MARCH_TAYLOR, SAMPLES, march_taylor
@@ -43,7 +44,6 @@ from polhode.runs.integrator import flags, lengths_of
 from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
 from polhode.runs.tangent.engine import by_series, loads_of_steps, series_of
-from polhode.runs.tangent.passage import in_legs
 from polhode.systems import System
 from polhode.systems.sampling import loads_for_programs, untraced
 
@@ -116,13 +116,14 @@ def strides_of(block: Block) -> tuple[tuple[Array, ...], list[int]]:
 
 def engine_of(run: Run, parameters: Array, tolerances: bool = False) -> LaneEngine | str:
     """The engine for members such as that of a run, of these parameters (M or 1, P), or why there is none."""
-    again = functools.partial(ThreadsEngine, run)
+    looks = looked_after(run)
+    again = None if looks else functools.partial(ThreadsEngine, run)  # those are wholly runs by themselves
     if jit.disabled():
         return "kernels are not compiled (NUMBA_DISABLE_JIT), so there are no lanes"
     if run.adaptive or run.integrator.prepared.polynomial:
         made = taylor_engine_for(run, again, tolerances)
     else:
-        made = engine_for(run.system, run.chosen, run.guard, None, again, run if run.breaks else None)
+        made = engine_for(run.system, run.chosen, run.guard, None, again, run if run.breaks or looks else None)
     return made if isinstance(made, str) else made.refuses(parameters) or made
 
 
@@ -136,7 +137,7 @@ def engine_for(
     """The engine for members of this system by this method in lanes, or one sentence that says why there is none."""
     width = lane_width() if width is None else width
     prepared = method.prepare().suited(system.provides)
-    reason = _reason(system, method, prepared)
+    reason = _reason(system, method, prepared, cut)
     if reason:
         return reason
     kernel, rotates = template(system, prepared, guard), system.rotates
@@ -175,7 +176,10 @@ def filled(
             memory, memory, block.rows, block.status, block.done, block.iterations,
         )  # fmt: skip
         addresses = np.array([0, 0, *(a.ctypes.data for a in arrays)], dtype=np.int64)
-        kernel(0, -(-M // width), M, block.n, block.every, float(block.t0), float(block.h), limit, sizes, addresses)
+        kernel(
+            0, -(-M // width), M, block.begin, block.n, block.every, float(block.t0), float(block.h), limit, sizes,
+            addresses,
+        )  # fmt: skip
 
     return fill
 
@@ -210,7 +214,7 @@ def shape_of(system: System) -> tuple[tuple[str, Any], ...]:
     return (("N", system.N), ("B", len(blocks) // 2), ("S", len(system.auxiliary)), ("blocks", blocks))
 
 
-def _reason(system: System, method: MethodSpec, prepared: CompiledMethod) -> str:
+def _reason(system: System, method: MethodSpec, prepared: CompiledMethod, cut: Run | None) -> str:
     """Why a system and a method have no engine, before anything is compiled; empty where nothing is in the way."""
     label = f"method {method.label!r}"
     if prepared.made_for is not None or prepared.role is not None:
@@ -227,21 +231,25 @@ def _reason(system: System, method: MethodSpec, prepared: CompiledMethod) -> str
         return f"valves of {system.name!r} close within steps, each member's at times of its own"
     if told := untraced(system.sampled):
         return f"its {told}, which is not done over lanes"
-    if system.watched or system.impulses:
-        return f"{system.name!r} has impulses, or shadows or events that change its loads, which each run meets alone"
-    if system.switches and prepared.processed:
-        return f"switches cut the steps of {system.name!r}, and {label}, which is processed, would begin anew there"
+    if cut is not None and looked_after(cut) and system.sampled:
+        return f"controllers of {system.name!r} set states between steps in which events are looked for"
+    if (cut is not None or system.switches) and prepared.processed:
+        return (
+            f"steps of {system.name!r} are cut or looked into, and {label}, which is processed, would begin anew there"
+        )
     dynamics = system.dynamics_of(prepared.part)
     return "" if dynamics.traced else f"the loads of {system.name!r} are no program: {dynamics.reason}"
 
 
 # ------------------------------------------------------------------ Taylor steps
-def taylor_engine_for(run: Run, again: Callable[[], Engine], tolerances: bool) -> LaneEngine | str:
+def taylor_engine_for(run: Run, again: Callable[[], Engine] | None, tolerances: bool) -> LaneEngine | str:
     """The engine for members such as that of a run, or one sentence that says why there is none."""
     own, label = run.integrator, f"method {run.chosen.label!r}"
     system = own.system
     if not own.prepared.polynomial:
         return f"members of {label} choose their steps by an error estimate, each its own, which is done one by one"
+    if run.adaptive and run.event_detection:
+        return "events are looked for after steps of members' own"
     if system.switches or system.watched or system.impulses or run.breaks or system.sampled:
         return f"{system.name!r} changes its loads during a run (burns, shadows, impulses), each member at its own time"
     try:
@@ -255,7 +263,8 @@ def taylor_engine_for(run: Run, again: Callable[[], Engine], tolerances: bool) -
         if not run.adaptive:
             prepared = by_series(own.prepared, made)
             loop = jit.compile_kernel(template(system, prepared, True, made.series), D.MARCH_LANES, lanes=width)  # type: ignore[no-untyped-call]
-            return LaneEngine(width, filled(system, prepared, loop, width), fixed, again)
+            cut = run if looked_after(run) else None
+            return LaneEngine(width, filled(system, prepared, loop, width), fixed, again, cut=cut)
         kernel = taylor_template(system, made, (
             (L.COMPENSATION_AT, float(own.step_info[L.COMPENSATION_AT])),
             *(((L.RELATIVE, None), (L.ABSOLUTE, None)) if tolerances else ()),

@@ -260,6 +260,10 @@ def _differences(systems: list[System]) -> str:
             return "the axes differ about which they turn"
         if one.switches != first.switches:
             return "their loads are switched at different times"
+        if [list(w.numbers) for w in one.watches] != [list(w.numbers) for w in first.watches] or [
+            (act.time, list(act.numbers)) for act in one.sudden
+        ] != [(act.time, list(act.numbers)) for act in first.sudden]:
+            return "what is watched or fired differs"
         if [(row.every, row.phase) for row in one.sampled] != [(row.every, row.phase) for row in first.sampled]:
             return "their controllers sample at different times"
         roles = ((getattr(s, name) for name in ("loads", "potential", "commutator", "series")) for s in (first, one))

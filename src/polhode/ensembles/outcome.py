@@ -16,20 +16,21 @@ import numpy as np
 from polhode import errors
 from polhode.arguments import Array, Indices
 from polhode.display import Progress
-from polhode.ensembles.engines import NOT_RUN, RAISED, Block, over_threads
+from polhode.ensembles.engines import ENDED, NOT_RUN, RAISED, Block, over_threads
 from polhode.ensembles.members import STARTING, Varied
 from polhode.ensembles.plan import Plan, rows_of
 from polhode.errors import EnergyWarning, InvalidInput, PolhodeError, PolhodeWarning, warn
 from polhode.kernel import layout as L
 from polhode.kernel.many import TOO_MANY_STEPS
 from polhode.lazy import xr
+from polhode.runs.event_detection import rows_of as rows_of_events
 from polhode.runs.integrate import RUNS, carry_out, instead, taken, taken_instead
 from polhode.runs.request import WITHOUT_SERIES, Request
 from polhode.runs.result import attributes, causes, large_ratio
 from polhode.runs.stepping import ON_THE_GROUND, FormulasChange, Run
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.trajectory import dataset
-from polhode.trajectory.build import Rows, with_bath
+from polhode.trajectory.build import Rows, with_bath, with_events
 from polhode.trajectory.energies import EnergyBalance, energy_balance
 from polhode.trajectory.quantities import LARGE, Constants, OfBodies, of_bodies, potential_energies
 from polhode.trajectory.schema import MEANING, UNITS
@@ -113,6 +114,7 @@ class Work:
             np.empty((M, 0, width)), np.zeros((M, 0), dtype=np.int64), np.full(M, NOT_RUN),
             np.zeros(M, dtype=np.int64), self.times if run.adaptive else None,
             tolerances=plan.tolerances(cast(Tolerance, request.steps)) if plan.names.tolerances else None,
+            found=np.full(M, None) if run.event_detection or request.system.impulses else None,
         )  # fmt: skip
 
     def with_room(self, block: Block) -> Block:
@@ -140,10 +142,12 @@ class Outcome:
             rows, iterations = np.ascontiguousarray(rows[:, chosen]), np.stack(parts, axis=1)
         self.rows, self.iterations, self.sizes = rows, iterations, block.sizes
         of_all = (None if a is None else a if len(a) == 1 else a[first : first + len(rows)] for a in work.constants)
-        self.constants, status = Constants._make(of_all), block.status
+        self.constants, status, self.found = Constants._make(of_all), block.status, block.found
         self.status, self.good, self.states = status, good, block.states
         self.failures, self.off = [""] * len(rows), None  # type: list[str], tuple[int, int, float] | None
         self._land()
+        if self.found is not None:
+            self._end()
         self._forget()
         self.energies = self._energies()
         self.of_rows: OfBodies | None = None
@@ -182,14 +186,46 @@ class Outcome:
         for k in map(int, np.flatnonzero(low)):
             code, self.failures[k], time = told_by(self.plan, self.first + k)
             if code == LANDED:
-                times = np.broadcast_to(self.times, self.rows.shape[:2])[k]
-                self.status[k], self.good[k] = LANDED, np.searchsorted(times[: self.good[k]], time, "right")
+                times = self.times_of(k)[: self.good[k]]
+                self.status[k], self.good[k] = LANDED, np.searchsorted(times, time, "right")
 
     def _forget(self) -> None:
         """Put the start in the place of rows that do not count, as numbers that nothing stumbles over."""
-        for k in map(int, np.flatnonzero(self.status != L.OK)):
+        for k in map(int, np.flatnonzero(self.good < self.rows.shape[1])):
             self.rows[k, self.good[k] :] = self.states[k]
-            self.iterations[k, self.good[k] :] = 0
+            self.iterations[k, self.good[k] :] = 0 if self.found is None else -1
+
+    def times_of(self, k: int) -> Array:
+        """Times of the rows of a member."""
+        times: Array = np.broadcast_to(self.times, self.rows.shape[:2])[k]
+        return times
+
+    def _end(self) -> None:
+        """Give members the rows at which events have ended them; those that failed or landed the rows and events that
+        they have by themselves."""
+        found, direction, (M, R, width) = self.found, self.run.direction, self.rows.shape
+        self.times = np.concatenate([np.tile(self.times, (M, 1)), np.full((M, 1), self.times[-1])], axis=1)
+        self.rows = np.concatenate([self.rows, np.zeros((M, 1, width))], axis=1)
+        self.iterations = np.concatenate([self.iterations, np.zeros((M, 1), dtype=np.int64)], axis=1)
+        for k in map(int, np.flatnonzero((self.status != NOT_RUN) & (self.status != L.OK))):
+            if self.status[k] == ENDED:
+                end = found[k][-1]
+                n = int((self.times[k, :R] * direction <= end.time * direction).sum())
+                if self.times[k, n - 1] != end.time:
+                    self.times[k, n], self.rows[k, n], n = end.time, end.state, n + 1
+                self.status[k] = L.OK
+            else:
+                failing: list[PolhodeError] = []
+                run, record = taken(self.plan.request(self.first + k), failing)
+                if not failing and self.status[k] != LANDED:
+                    self.status[k] = L.OK
+                n = record.count
+                self.times[k, :n], self.rows[k, :n], self.iterations[k, :n], _ = record.between(0, n)
+                last = self.times[k, n - 1] * direction
+                found[k] = [one for one in run.event_detection.found if one.time * direction <= last]
+            self.good[k] = n
+        most = max(1, int(self.good.max()))
+        self.times, self.rows, self.iterations = self.times[:, :most], self.rows[:, :most], self.iterations[:, :most]
 
     def _energies(self) -> Array | None:
         """Potential energies (M, R), where there are any."""
@@ -208,7 +244,7 @@ class Outcome:
             for k in range(M):
                 try:
                     own = Constants._make(None if a is None else a[[min(k, len(a) - 1)]] for a in self.constants)
-                    found[k] = potential_energies(self.times, self.rows[k], own, potential)
+                    found[k] = potential_energies(self.times_of(k), self.rows[k], own, potential)
                 except Exception:
                     self.status[k], self.good[k] = RAISED, 0
         wrong = ~np.isfinite(found) & (np.arange(R) < self.good[:, None])
@@ -250,8 +286,12 @@ class Outcome:
             words = {"long_name": MEANING["step"], "units": UNITS[units]["step"]}
             more["step"] = (("member", "time"), self.sizes, words)
         taken = {*more, *system.constants, *(("mass",) if system.mass_at is not None else ())}
+        times, there = self.times, np.arange(self.rows.shape[1]) < self.good[:, None]
+        if self.found is not None:
+            longest = times[self.good.argmax()]
+            times = longest if ((times == longest) | ~there).all() else np.where(there, times, np.nan)
         ds = dataset(
-            system, Rows(self.times, self.rows, self.iterations, self.of_rows, self.balance), self.energies,
+            system, Rows(times, self.rows, self.iterations, self.of_rows, self.balance), self.energies,
             attributes_of(plan, run, about), units, prepared.coordinates, compensation, members=self.constants,
             more=more, varied=coordinates_of(varied, system.rotates, taken),
         )  # fmt: skip
@@ -260,11 +300,17 @@ class Outcome:
             numbers = self.rows[..., begin : begin + prepared.bath.numbers.size].copy()
             flat = prepared.bath.energy(numbers.reshape(-1, numbers.shape[-1]), run.integrator.bath_coefficients)
             ds = with_bath(ds, numbers, flat.reshape(numbers.shape[:2]), units)
-        for k in map(int, np.flatnonzero(self.status != L.OK)):
-            for one in ds.data_vars.values():
-                if one.dims[:2] == ("member", "time") and one.dtype.kind == "f":
-                    one.values[k, self.good[k] :] = np.nan
-        return ds
+        for one in ds.data_vars.values() if not there.all() else ():
+            if one.dims[:2] == ("member", "time") and one.dtype.kind == "f":
+                one.values[~there] = np.nan
+        if self.found is None:
+            return ds
+        flat, counts = [one for own in self.found for one in own or ()], [len(own or ()) for own in self.found]
+        filled, found = np.arange(max(counts, default=0)) < np.array(counts)[:, None], dict[str, Any]()
+        for name, values in rows_of_events(flat, L.BODY * system.N).items():
+            found[name] = np.full((*filled.shape, *values.shape[1:]), "" if name == "kind" else np.nan, values.dtype)
+            found[name][filled] = values
+        return with_events(ds, system, found, units, self.constants)
 
 
 def attributes_of(plan: Plan, run: Run, about: Mapping[str, Any]) -> dict[str, Any]:

@@ -151,17 +151,25 @@ class Plan:
             return f"{names[0]} varies, which belongs to the steps"
         if prepared.step_density:
             return f"{request.method.label!r} has a time transformation"
-        if request.events:
-            return "events are looked for"
-        if system.impulses or system.watched or system.mass_at is not None:
-            return "something is fired, watched or used up during the run"
+        if system.mass_at is not None or (system.ground is not None and not system.ground.assumed):
+            return "something is used up or watched during the run"
         if request.breaks:
             return "there are breaks"
         h = request.steps.h if isinstance(request.steps, FixedStep) else None
-        cut = system.switches or cut_by(system.sampled, request.t0, h, request.final)
-        if cut and (h is None or engine == "threads"):
-            return SWITCHED
+        between = self.between_steps(request)
+        if between and (h is None or engine == "threads" or (engine == "device" and between != SWITCHED)):
+            return between
         return "t_eval has times between the steps" if h is not None and rows_of(request) is None else ""
+
+    @staticmethod
+    def between_steps(request: Request) -> str:
+        """What happens between steps of members, a clause, that lanes alone take past it together; or nothing."""
+        system, h = request.system, request.steps.h if isinstance(request.steps, FixedStep) else None
+        if request.events:
+            return "events are looked for"
+        if system.impulses or system.watches:
+            return "something is fired or watched during the run"
+        return SWITCHED if system.switches or cut_by(system.sampled, request.t0, h, request.final) else ""
 
 
 def rows_of(request: Request) -> tuple[int, Any, Any] | None:

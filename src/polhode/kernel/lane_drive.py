@@ -49,8 +49,8 @@ a member; how far the constants of two members lie apart (0: all members have th
 # addresses
 STATES, BODIES, FRAMES, CONSTANTS, COEFFICIENTS, INT_COEFFICIENTS, BLOCKS, STEP_INFO, MEMORY, RECORD = range(2, 12)
 STATUS, DONE, ITERATIONS = 12, 13, 14
-MARCH_LANES = i8(i8, i8, i8, i8, i8, f8, f8, f8, I1, I1)
-"""march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes, addresses)"""
+MARCH_LANES = i8(*[i8] * 6, f8, f8, f8, I1, I1)
+"""march_lanes(first_group, last_group, members, first, n, every, t0, h, limit, sizes, addresses)"""
 
 
 @functools.cache
@@ -104,10 +104,11 @@ def memory_of(bodies: int, lengths: tuple[int, int, int, int]) -> int:
     return 1 + 2 * lengths[0] + sum(lengths) + (L.OF_BODY + 4) * bodies
 
 
-def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes, addresses):
-    """Take the members of groups, first to last (exclusive), through n steps of size h; those of a group are its lanes.
+def march_lanes(first_group, last_group, members, first, n, every, t0, h, limit, sizes, addresses):
+    """Take the members of groups, first to last (exclusive), through n steps of size h, of which the first is number
+    ``first``; those of a group are its lanes.
 
-    Lanes of the last group beyond ``members`` repeat the last member. Rows: the start, each multiple of ``every``, the
+    Lanes of the last group beyond ``members`` repeat the last member. Rows: the start, after each ``every`` steps, the
     end; step k starts at ``t0 + k h``; ``limit`` as of ``drive.march``. See ``SIZES`` and the names of ``addresses``
     above; the first two and STEP_INFO are unused, MEMORY is that of ``memory_of``, over lanes. Returns 0; STATUS and
     DONE receive the status of each member and the number of its completed steps, ITERATIONS the most of a step since
@@ -153,7 +154,7 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
         if squared_speed(bodies_of_system, sizes[S], y, bodies) > allowed and status == L.OK:
             status = L.TOO_LARGE
         row = 1
-        for k in range(n):
+        for k in range(first, first + n):
             if not some_lane(status == L.OK):
                 break
             info[L.NEXT_TIME] = t0 + (k + 1) * h
@@ -161,7 +162,7 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
                 found = set_states(t0 + k * h, p)
                 if status == L.OK:
                     status = found
-                if k % every == 0:
+                if (k - first) % every == 0:
                     commanded(record, width * (rows * own + row - 1), p)
             step_info[L.ITERATIONS] = 0.0
             found = step(t0 + k * h, h, p)
@@ -174,9 +175,9 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
                     elif speed > allowed:
                         status = L.TOO_LARGE
                     else:
-                        done = k + 1
+                        done = k + 1 - first
                         most = max(most, step_info[L.ITERATIONS])
-            if (k + 1) % every == 0 or k + 1 == n:
+            if (k + 1 - first) % every == 0 or k + 1 == first + n:
                 if PROCESSED:
                     for j in range(width):
                         kept[j] = y[j]
@@ -194,7 +195,7 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
         if SAMPLES:
             if row < rows:
                 recorded(record, width * (rows * own + row), y, width)
-            found = set_states(t0 + n * h, p)
+            found = set_states(t0 + (first + n) * h, p)
             if status == L.OK:
                 status = found
             commanded(record, width * (rows * own + row - 1), p)

@@ -12,6 +12,7 @@ import numpy as np
 from polhode.arguments import Array
 from polhode.errors import InvalidInput, StepFailed, UserFunctionError
 from polhode.kernel import drive, layout as L
+from polhode.kernel.member_events import narrowing
 from polhode.runs.integrator import Integrator
 from polhode.runs.steps import FixedStep, TimeTransformed
 from polhode.systems.events import impact
@@ -69,29 +70,11 @@ def check_span(switches: Sequence[Any], impulses: Sequence[Any], start: float, e
 
 # ------------------------------------------------------------------ zeros
 def zero(f: Callable[[float], float], a: float, fa: float, b: float, fb: float) -> float:
-    """Where f is zero between a and b, at which it has different signs: to the last digit of the larger of both.
-
-    Inverse quadratic interpolation where it is safe, else bisection [chandrupatla1997].
-    """
-    resolved = EPSILON * max(abs(a), abs(b))
-    c, fc, part = a, fa, 0.5
-    a, b, fa, fb = b, a, fb, fa
-    while True:
-        x = a + part * (b - a)
-        fx = f(x)
-        if (fx > 0.0) == (fa > 0.0):
-            c, fc = a, fa
-        else:
-            c, fc, b, fb = b, fb, a, fa
-        a, fa = x, fx
-        if fa == 0.0 or abs(b - a) <= 2.0 * resolved:
-            return a if abs(fa) <= abs(fb) else b
-        least = resolved / abs(b - a)
-        xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
-        part = 0.5
-        if phi * phi < xi and (1.0 - phi) * (1.0 - phi) < 1.0 - xi:
-            part = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
-        part = min(1.0 - least, max(least, part))
+    """Where f is zero between a and b, at which it has different signs: to the last digit of the larger of both."""
+    bracket, x, resolved = [b, fb, a, fa, a, fa], b + 0.5 * (a - b), EPSILON * max(abs(a), abs(b))
+    while x not in (bracket[0], bracket[2]):
+        x = narrowing(bracket, x, f(x), resolved)  # type: ignore[no-untyped-call]
+    return x
 
 
 # ------------------------------------------------------------------ events

@@ -344,11 +344,17 @@ def taken_instead(told: FormulasChange) -> str:
     return f"taken with {WITHOUT_SERIES!r} in the place of 'taylor', which a tolerance chooses: {told}"
 
 
-def taken(request: Request) -> tuple[Run, Record]:
-    """A run at its end, and its rows; nobody looks at energies on the way."""
+def taken(request: Request, failing: list[PolhodeError] | None = None) -> tuple[Run, Record]:
+    """A run at its end, and its rows; nobody looks at energies on the way. One that fails, to where it does, if there
+    is a list for what it says."""
     run, record = RUNS[type(request.steps)](request), request.record()
-    run.to_the_end(record, request.samples, lambda: None)
-    if run.ended is None and request.samples is None:
+    try:
+        run.to_the_end(record, request.samples, lambda: None)
+    except PolhodeError as problem:
+        if failing is None:
+            raise
+        failing.append(problem)
+    if run.ended is None and (failing or request.samples is None):
         run.record_end(record)
     return run, record
 

@@ -395,32 +395,37 @@ def assembled(
         return Dataset(made, xr.Coordinates(coords, indexes=indexes), attributes)
 
 
-def with_events(ds: xr.Dataset, system: System, found: Mapping[str, Any], units: str = "consistent") -> xr.Dataset:
-    """Add the events of a run to its Dataset, along the dimension ``event``."""
-    n, states = len(found["time"]), ["event_"]
+def with_events(
+    ds: xr.Dataset, system: System, found: Mapping[str, Any], units: str = "consistent",
+    members: Constants | None = None,
+) -> xr.Dataset:  # fmt: skip
+    """Add the events of a run to its Dataset, along the dimension ``event``, or of members of these constants."""
+    shape, states = found["time"].shape, ["event_"]
+    mass, moments, frames = system.mass, system.moments, np.asarray(system.frames)
+    if members is not None:
+        mass, moments, frames = (one[:, None] for one in members[:3])
     if system.kicked:
         states.append("event_before_")
     quantities: dict[str, Any] = {"event_time": found["time"], "event_kind": found["kind"]}
     bodies = {"event_": found["state"], "event_before_": found["before"]}
     for prefix in states:
-        body = bodies[prefix].reshape(n, system.N, L.BODY)
+        body = bodies[prefix].reshape(*shape, system.N, L.BODY)
         if system.translates:
-            quantities[f"{prefix}velocity"] = body[..., L.MOMENTUM : L.MOMENTUM + 3] / system.mass[:, None]
+            quantities[f"{prefix}velocity"] = body[..., L.MOMENTUM : L.MOMENTUM + 3] / mass[..., None]
             if prefix == "event_":
                 quantities["event_position"] = body[..., L.POSITION : L.POSITION + 3]
         if system.rotates and prefix == "event_":
-            frames = np.asarray(system.frames)
             attitude = rotation.multiply(body[..., L.ATTITUDE : L.ATTITUDE + 4], rotation.conjugate(frames))
             quantities["event_attitude"] = attitude
-            quantities["event_angular_velocity"] = rotation.rotate(frames, body[..., L.ANGULAR :] / system.moments)
+            quantities["event_angular_velocity"] = rotation.rotate(frames, body[..., L.ANGULAR :] / moments)
     if system.kicked:
         quantities["event_work"] = found["work"]
     variables = {}
     for name, values in quantities.items():
-        dims = ["event"]
-        if values.ndim == 3:
+        dims = ["member", "event"][-len(shape) :]
+        if values.ndim > len(shape):
             dims += ["body"] * (system.N > 1) + ["quaternion" if name == "event_attitude" else "axis"]
-            values = values if system.N > 1 else values[:, 0]
+            values = values if system.N > 1 else values[..., 0, :]
         words = {"long_name": schema.MEANING[name]}
         if name != "event_kind":
             words["units"] = schema.UNITS[units][name]
