@@ -25,7 +25,8 @@ RULES = jit.hole(
     "RULES", "Pairs (helper, rule): derivatives of helpers that are not those of their source.", default=()
 )
 APART = jit.hole("APART", "Helpers that are objects of their own, compiled once for all kernels.", default=())
-VARIED = jit.hole("VARIED", "Whether constants of bodies and systems vary, too.", default=False)
+VARIED = jit.hole("VARIED", "Whether constants of systems vary, too.", default=False)
+OF_BODIES = jit.hole("OF_BODIES", "Whether those of bodies do.", default=False)
 TIMED = jit.hole("TIMED", "Whether begins and sizes of steps vary, too.", default=False)
 
 N, B, S, WIDTH, PARAMETERS, LOAD, WORK, STRIDE, ROWS, EVERY, TREATMENT, VECTORS, BETWEEN = range(13)
@@ -145,19 +146,22 @@ def march_tangents(begin, behind, n, limit, sizes, addresses):
         bodies = shifted(numbers_at(addresses, BODIES), sizes[BODIES_STRIDE] * member)
         frames = shifted(numbers_at(addresses, FRAMES), sizes[FRAMES_STRIDE] * member)
         parameters = shifted(numbers_at(addresses, CONSTANTS), sizes[PARAMETERS_STRIDE] * member)
-        if VARIED:
-            constants = (
+        if OF_BODIES:
+            of_bodies = (
                 active(bodies, shifted(numbers_at(addresses, BODIES_SEEDS), stride * sizes[BODIES_STRIDE] * member)),
                 active(frames, shifted(numbers_at(addresses, FRAMES_SEEDS), stride * sizes[FRAMES_STRIDE] * member)),
-                active(parameters,
-                       shifted(numbers_at(addresses, CONSTANTS_SEEDS), stride * sizes[PARAMETERS_STRIDE] * member)),
-            )  # fmt: skip
+            )
         else:
-            constants = (bodies, frames, parameters)
+            of_bodies = (bodies, frames)
+        if VARIED:
+            behind_seeds = stride * sizes[PARAMETERS_STRIDE] * member
+            constants = active(parameters, shifted(numbers_at(addresses, CONSTANTS_SEEDS), behind_seeds))
+        else:
+            constants = parameters
         p = Workspace(
-            bodies_of_system, sizes[B], sizes[S], y, constants[0], constants[2], loads,
+            bodies_of_system, sizes[B], sizes[S], y, of_bodies[0], constants, loads,
             numbers_at(addresses, COEFFICIENTS), integers_at(addresses, INT_COEFFICIENTS),
-            integers_at(addresses, BLOCKS), stage_state, load, work, info, constants[1],
+            integers_at(addresses, BLOCKS), stage_state, load, work, info, of_bodies[1],
         )  # fmt: skip
         start = active(
             shifted(numbers_at(addresses, STATES), width * member),

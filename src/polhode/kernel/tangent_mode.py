@@ -28,7 +28,7 @@ from polhode.kernel import simd
 from polhode.kernel.calls import Written
 from polhode.kernel.lane_mode import lane_numbers
 from polhode.kernel.source import Unsupported
-from polhode.kernel.text import EXTERNS, INTRINSICS, TO_INTEGER, Constant, F, I, Whole
+from polhode.kernel.text import EXTERNS, I32, INTRINSICS, TO_INTEGER, Constant, F, I, Whole
 from polhode.kernel.translate import Unit, Writer
 from polhode.kernel.values import BOOL, FLOAT, INT, NOTHING, Known, Row, Scalar, Tup, Value, opened, plain_kind, settled
 
@@ -113,6 +113,11 @@ def is_active(value: object) -> bool:
     return type(value) is Scalar and type(value.kind) is Active
 
 
+def numbers_of(value: Value) -> list[Value]:
+    """The numbers and pointers of a settled value."""
+    return [one for part in value.parts for one in numbers_of(part)] if isinstance(value, Row | Tup) else [value]
+
+
 class Slot:
     """Where an active number lies: addresses of the number and of its derivatives."""
 
@@ -139,6 +144,14 @@ class TangentUnit(Unit):
         self.zeros, self.minus_zeros = ([Constant(v, [x] * v.count) for v in self.vectors] for x in (0.0, -0.0))
         self.struct = ir.LiteralStructType([F, *self.vectors])
         self.rules: dict[Any, Any] = {}
+        self.others: dict[int, TangentUnit] = {}
+
+    def of(self, directions: int) -> TangentUnit:
+        """The same for other directions, for calls of objects from this module."""
+        if directions not in self.others:
+            made = TangentUnit(self.context, self.typing, self.module, directions)
+            made.rules, self.others[directions] = self.rules, made
+        return self.others[directions]
 
 
 class TangentWriter(Writer):
@@ -338,8 +351,46 @@ class TangentWriter(Writer):
             return super().helper(rule, arguments, named)
         if some and it in self.unit.apart and self.unit.object_of is not None:
             given = [settled(a) for a in arguments]
+            leaves = [leaf for value in given for leaf in numbers_of(value)]
+            seeded = [leaf for leaf in leaves if is_active(leaf)]
+            if len(chunks(len(seeded))) < len(self.unit.kind.chunks) and not any(map(self.points, leaves)):
+                return self.chained(it, given, seeded)
             return self.call_written(self.unit.object_of(self.unit, it, given, self.unit.directions), given)
         return super().helper(it, arguments, named)
+
+    def chained(self, it: Any, given: list[Value], seeded: list[Value]) -> Value:
+        """A helper by its derivatives along its own arguments, which are fewer than the directions."""
+        unit, builder = self.unit.of(len(seeded)), self.builder
+        count = len(seeded)
+        numbers = [self.parts(one) for one in seeded]
+        made = iter(range(count))
+
+        def along_one(value: Value) -> Value:
+            if isinstance(value, Tup):
+                return Tup([along_one(part) for part in value.parts], value.cls)
+            if not is_active(value):
+                return value
+            k, at, vectors = next(made), 0, []
+            for vector in unit.vectors:
+                vectors.append(Constant(vector, [float(at + i == k) for i in range(vector.count)]))
+                at += vector.count
+            number = self.parts(value)[0]
+            return Scalar(unit.kind, Whole(builder, unit.struct, (number, *vectors)))
+
+        alone = [along_one(value) for value in given]
+        found = self.call_written(self.unit.object_of(unit, it, alone, count), alone)  # type: ignore[misc]
+
+        def along_all(value: Value) -> Value:
+            if isinstance(value, Tup):
+                return Tup([along_all(part) for part in value.parts], value.cls)
+            if not is_active(value):
+                return value
+            number, *vectors = builder.parts(value.v)  # type: ignore[union-attr]
+            slopes = [builder.extract_element(v, Constant(I32, k)) for v in vectors for k in range(v.type.count)]
+            terms = [(slope, own) for slope, (_, own) in zip(slopes, numbers, strict=False)]
+            return self.joined_parts(number, self.combined(*terms))
+
+        return along_all(found)
 
     def alike(self, numbers: list[Value]) -> Row:
         """A small array of numbers of one type."""

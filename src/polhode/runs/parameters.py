@@ -60,12 +60,11 @@ def system_with(system: System, values: Mapping[str, Any], given: str = "tangent
 
 def value_at(system: System, path: str, given: str = "tangent") -> float | list[float | list[float]]:
     """The value of an argument by its path."""
-    if builder(system.name) is None:
-        inner: Any = {"parameters": system.parameters}
-    else:
-        inner = {name: _thawed(value) for name, value in system.arguments.items()}
+    known = {"parameters": system.parameters} if builder(system.name) is None else system.arguments
+    head, *rest = path.split(".")
     try:
-        for word in path.split("."):
+        inner: Any = _thawed(known[head])
+        for word in rest:
             inner = inner[int(word) if isinstance(inner, list | np.ndarray) else word]
     except (LookupError, TypeError, ValueError):
         head = path.partition(".")[0]

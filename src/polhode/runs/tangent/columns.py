@@ -14,6 +14,7 @@ Inverse masses and moments follow from masses and moments.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -41,6 +42,8 @@ MIDDLE = (4 / 5, -2 / 5, 4 / 35, -1 / 70)
 OFFSETS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 """Offsets tried, relative to the value; smaller ones where a system cannot be built with the larger, or where its
 constants are not smooth so far, as principal axes of moments that are nearly equal."""
+FEW = 3
+"""Numbers of one argument from which on it is tried whether they stand in a start as they are."""
 SMOOTH, ROUNDED = 1e-10, 1e-15
 """Largest difference of constants from what their neighbours say, relative; and of such as vanish."""
 STRAIGHT = 2e-15
@@ -206,8 +209,10 @@ class Columns:
         self.changing = None
         if self.parameters:
             slopes = [self.seeds, *(np.zeros((a.size, K)) for a in self.start[1:5])]
+            found = self._as_they_are(prepared)
             for k, (name, path, where) in enumerate(self.parameters, len(self.rows)):
-                for a, slope in zip(slopes, self._by_parameter(prepared, name, path, where), strict=True):
+                by_it = self._split(found[name]) if name in found else self._by_parameter(prepared, name, path, where)
+                for a, slope in zip(slopes, by_it, strict=True):
                     a[:, k] = slope
             self.varied, self.changing = (slopes[1][None], slopes[2][None], slopes[3][None]), slopes[4]
 
@@ -255,13 +260,65 @@ class Columns:
         """Whether what loads read beside the bodies was given with the start."""
         return goes_on(self.system, self.start.state)
 
+    def _numbers(self, prepared: CompiledMethod, changes: dict[str, Any], name: str) -> Array:
+        """All numbers of the start, in one row, of the system with other values of arguments."""
+        system, read = self.system, self.read_by_loads[0]
+        other = system_with(system, changes) if changes else system
+        start = start_of(other, prepared, self.start.state[: L.BODY * system.N], system.frames)
+        if self.given:
+            start.state[read] = self.start.state[read]
+        if any(a.shape != b.shape for a, b in zip(start, self.start, strict=True)):
+            raise InvalidInput(f"{name} decides how many numbers {system.name} has; there is no derivative by it")
+        if (start.times != self.start.times).any():
+            raise _NoDerivative(f"{name} decides when the loads of {system.name!r} change, so there is no "
+                                "derivative by it; name numbers that stay between these times")  # fmt: skip
+        signs = np.sign(np.sum(start.frames.reshape(-1, 4) * self.start.frames.reshape(-1, 4), axis=1))
+        frames = start.frames.reshape(-1, 4) * signs[:, None]
+        own = start.bodies[: L.CONSTANTS * system.N].reshape(-1, L.CONSTANTS)
+        own[:, [L.INVERSE_MASS, *INVERSES]] = 0.0  # they follow
+        return np.concatenate([start.state, start.bodies, frames.ravel(), start.parameters, start.numbers])
+
+    def _as_they_are(self, prepared: CompiledMethod) -> dict[str, Array]:
+        """Derivatives of all numbers of the start by parameters that stand there as they are and where nothing else
+        follows from them: two systems tell, in which all of one argument have values that differ."""
+        found: dict[str, Array] = {}
+        alike: dict[str, list[tuple[str, float]]] = {}
+        for name, path, where in self.parameters:
+            if name == path and not where:
+                alike.setdefault(name.partition(".")[0], []).append((name, float(value_at(self.system, name))))  # type: ignore[arg-type]
+        for head, group in alike.items():
+            if len(group) < FEW:
+                continue
+            values, share = np.array([at for _, at in group]), 1.0 + np.arange(len(group)) / len(group)
+            with suppress(PolhodeError), np.errstate(invalid="ignore"):
+                before, whose = self._numbers(prepared, {}, head), []
+                for sign in (-1.0, 1.0):
+                    others = values + sign * OFFSETS[1] * share * np.where(values == 0.0, 1.0, np.abs(values))
+                    changes = {name: float(x) for (name, _), x in zip(group, others, strict=True)}
+                    after = self._numbers(prepared, changes, head)
+                    same = (after == before) | (np.isnan(after) & np.isnan(before))
+                    here = (before[:, None] == values) & (after[:, None] == others) & ~same[:, None]
+                    whose.append(here if (here.sum(axis=1) == ~same).all() else 0.0 * here)
+                if (whose[0] == whose[1]).all() and whose[0].any(axis=0).all():
+                    found |= {name: whose[0][:, k].astype(float) for k, (name, _) in enumerate(group)}
+        return found
+
+    def _split(self, whole: Array) -> list[Array]:
+        """Derivatives of all numbers as those of state, bodies, frames, parameters and the rest, with inverses."""
+        own = slice(0, L.CONSTANTS * self.system.N)
+        split = list(np.split(np.where(np.isfinite(whole), whole, 0.0), np.cumsum([a.size for a in self.start[:4]])))
+        constants, slopes = (a[own].reshape(-1, L.CONSTANTS) for a in (self.start.bodies, split[1]))
+        for numbers, inverses in ((L.MASS, L.INVERSE_MASS), (L.INERTIA, L.INVERSE_INERTIA)):
+            n = 1 if numbers == L.MASS else 3
+            known = constants[:, inverses : inverses + n]
+            slopes[:, inverses : inverses + n] = -known * known * slopes[:, numbers : numbers + n]
+        return split  # infinite masses of pinned bodies stay
+
     def _by_parameter(self, prepared: CompiledMethod, name: str, path: str, where: tuple[int, ...]) -> list[Array]:
         """Derivatives of the start by a parameter, at fixed attitudes and momenta in the users' frames."""
         system, value = self.system, value_at(self.system, path)
         at = float(np.asarray(value, dtype=float)[where])
         problem: PolhodeError | None = None
-        given, (read, _) = self.given, self.read_by_loads
-        own = slice(0, L.CONSTANTS * system.N)
 
         @cache  # differences and their checks share places
         def built(s: float) -> Array:
@@ -271,19 +328,7 @@ class Columns:
                 changed[where] += s
                 if len(where) == 2 and where[0] != where[1]:
                     changed[where[::-1]] += s
-            other = system_with(system, {path: changed if where else float(changed)}) if s else system
-            start = start_of(other, prepared, self.start.state[: L.BODY * system.N], system.frames)
-            if given:
-                start.state[read] = self.start.state[read]
-            if any(a.shape != b.shape for a, b in zip(start, self.start, strict=True)):
-                raise InvalidInput(f"{name} decides how many numbers {system.name} has; there is no derivative by it")
-            if (start.times != self.start.times).any():
-                raise _NoDerivative(f"{name} decides when the loads of {system.name!r} change, so there is no "
-                                    "derivative by it; name numbers that stay between these times")  # fmt: skip
-            signs = np.sign(np.sum(start.frames.reshape(-1, 4) * self.start.frames.reshape(-1, 4), axis=1))
-            frames = start.frames.reshape(-1, 4) * signs[:, None]
-            start.bodies[own].reshape(-1, L.CONSTANTS)[:, [L.INVERSE_MASS, *INVERSES]] = 0.0  # they follow
-            return np.concatenate([start.state, start.bodies, frames.ravel(), start.parameters, start.numbers])
+            return self._numbers(prepared, {path: changed if where else float(changed)} if s else {}, name)
 
         ways = [(_smooth_slope, offset) for offset in OFFSETS] + [
             (_smooth_slope_of_one_side, offset) for offset in ONE_SIDED
@@ -305,15 +350,7 @@ class Columns:
             if small and all(np.array_equal(built(s), built(0.0), equal_nan=True) for s in sides):
                 raise InvalidInput(f"nothing in a run of {system.name!r} follows from {name}, so there is no "
                                    "derivative by it; leave it out")  # fmt: skip
-            whole = np.where(np.isfinite(whole), whole, 0.0)  # infinite masses of pinned bodies stay
-            sizes = np.cumsum([a.size for a in self.start[:4]])
-            split = list(np.split(whole, sizes))
-            constants, slopes = (a[own].reshape(-1, L.CONSTANTS) for a in (self.start.bodies, split[1]))
-            for numbers, inverses in ((L.MASS, L.INVERSE_MASS), (L.INERTIA, L.INVERSE_INERTIA)):
-                n = 1 if numbers == L.MASS else 3
-                known = constants[:, inverses : inverses + n]
-                slopes[:, inverses : inverses + n] = -known * known * slopes[:, numbers : numbers + n]
-            return split
+            return self._split(whole)
         raise InvalidInput(f"no derivative by {name}: a system with a value near {at:g} cannot be built ({problem})")
 
     def read(self, states: Array, derivatives: Array, first: int = 0) -> Array:

@@ -21,10 +21,11 @@ from polhode.kernel import jit, layout as L, tangent_drive as D
 from polhode.kernel.pairs import WITHOUT_THREADS
 from polhode.kernel.sampling import sample, sample_valves, step_between_moving_closings
 from polhode.kernel.source import Unsupported
-from polhode.kernel.tangent_mode import padded
+from polhode.kernel.tangent_mode import chunks, padded
 from polhode.methods import MethodSpec
 from polhode.methods.record import CompiledMethod
 from polhode.methods.taylor_series import taylor_step as turned_by_taylor
+from polhode.programs.chained import HEAD_OF_CHAINED, chained_text
 from polhode.programs.roles import member_text
 from polhode.programs.series_lanes import SeriesOfLanes, series_of_lanes
 from polhode.programs.text import HEAD
@@ -122,12 +123,13 @@ class TangentEngine:
 
     def __init__(
         self, system: System, method: MethodSpec, directions: int, varied: bool = False, guard: bool = True,
-        adaptive: bool = False, breaks: bool = False, timed: bool = False,
+        adaptive: bool = False, breaks: bool = False, timed: bool = False, of_bodies: bool | None = None,
     ) -> None:  # fmt: skip
         memory = system.memory and (system.loads is not gravity_loads or method.prepare().modified)
         varied = varied or bool(memory)  # memory behind the parameters holds what follows from the state
         self.system, self.method, self.directions, self.varied = system, method, directions, varied
         self.adaptive, self.breaks, self.timed = adaptive, breaks, timed
+        self.of_bodies = varied if of_bodies is None else of_bodies
         self.prepared, self.kernel = _compiled(self, system, method, directions, varied)
         self.guard = guard
         self.limit = float(method.method.range) if guard else np.inf
@@ -201,8 +203,10 @@ class TangentEngine:
         return given
 
 
-def method_and_loads(system: System, method: MethodSpec, adaptive: bool) -> tuple[CompiledMethod, Callable[..., Any]]:
-    """The method as the loop takes it, and the loads."""
+def method_and_loads(
+    system: System, method: MethodSpec, adaptive: bool, vectors: int = 1
+) -> tuple[CompiledMethod, Callable[..., Any]]:
+    """The method as the loop takes it, and the loads, with derivatives in so many vectors."""
     label = f"method {method.label!r}"
     if jit.disabled():
         raise InvalidInput("derivatives of runs need compiled kernels, which NUMBA_DISABLE_JIT turns off")
@@ -218,7 +222,7 @@ def method_and_loads(system: System, method: MethodSpec, adaptive: bool) -> tupl
                 f"{label} takes the commutator of the loads, which {system.name!r} has by differences only; take a "
                 "splitting without it, such as 'rkn6_14a'"
             )
-        loads = loads_of_steps(system, prepared)
+        loads = loads_of_steps(system, prepared, vectors)
     else:
         prepared, loads = _taylor(system, method, prepared, adaptive)
     if told := untraced(system.sampled):
@@ -230,7 +234,7 @@ def _compiled(
     engine: TangentEngine, system: System, method: MethodSpec, directions: int, varied: bool
 ) -> tuple[CompiledMethod, Callable[..., Any]]:
     """The method as the loop takes it, and the compiled loop."""
-    prepared, loads = method_and_loads(system, method, engine.adaptive)
+    prepared, loads = method_and_loads(system, method, engine.adaptive, len(chunks(directions)))
     if engine.breaks:
         loads = _between(loads, len(system.with_memory))
     step, valves = prepared.step, any(one.pulses for one in system.sampled)
@@ -248,6 +252,7 @@ def _compiled(
         RULES=(*tangent_rules.RULES, *attraction.RULES),
         APART=tangent_rules.APART,
         VARIED=varied,
+        OF_BODIES=engine.of_bodies,
         TIMED=engine.timed,
         **converting,
     )
@@ -260,17 +265,18 @@ def _compiled(
 
 
 @lru_cache(32)
-def _loads_of(text: str) -> Callable[..., Any]:
+def _loads_of(text: str, head: str = HEAD) -> Callable[..., Any]:
     """The loads of a text, short ones to be inlined."""
-    loads: Callable[..., Any] = module_of(text, HEAD).loads
+    loads: Callable[..., Any] = module_of(text, head).loads
     return jit.inlined(loads) if text.count("\n") <= FEW_LINES else loads  # type: ignore[no-untyped-call]
 
 
-def loads_of_steps(system: System, prepared: CompiledMethod) -> Callable[..., Any]:
-    """The loads as a plain function, for steps that call them."""
+def loads_of_steps(system: System, prepared: CompiledMethod, vectors: int = 1) -> Callable[..., Any]:
+    """The loads as a plain function, for steps that call them, with derivatives in so many vectors."""
     dynamics, loads = system.dynamics_of(prepared.part), system.loads
     if dynamics.traced:
-        loads = _loads_of(member_text(dynamics))
+        text = chained_text(dynamics, vectors) if vectors > 1 else None
+        loads = _loads_of(text, HEAD_OF_CHAINED) if text else _loads_of(member_text(dynamics))
     elif system.called:
         raise InvalidInput(f"the loads of {system.name!r} have no derivatives, because they are no program: "
                            f"{dynamics.reason}")  # fmt: skip

@@ -91,7 +91,7 @@ class Passage:
         if found is None:
             found = TangentEngine(
                 engine.system, engine.method, engine.directions, engine.varied, engine.guard, engine.adaptive,
-                engine.breaks, True,
+                engine.breaks, True, engine.of_bodies,
             )  # fmt: skip
             found.step_info[L.COMMANDED] = engine.step_info[L.COMMANDED]
             self._timed[engine.directions] = found

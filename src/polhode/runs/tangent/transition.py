@@ -28,7 +28,7 @@ from polhode.runs.tangent.passage import Passage
 from polhode.runs.variable_steps import AdaptiveRun
 from polhode.systems.sampling import cut_by
 
-MOST_AT_ONCE = 24
+MOST_AT_ONCE = 40
 """Most columns that are carried along together; of more, the steps are taken again."""
 SEEN = {"position": L.POSITION, "angular_momentum": L.ANGULAR}
 """What rows are compared by, and where it stands."""
@@ -84,7 +84,9 @@ class Transition:
                                    "is no derivative by it")  # fmt: skip
         first = 0 if by_start else len(self.columns.rows)
         self.parts = [range(k, min(k + MOST_AT_ONCE, K)) for k in range(first, K, MOST_AT_ONCE)]
-        how = (self.columns.varied is not None, request.settings.guard, chosen, bool(request.breaks))
+        varied = self.columns.varied
+        of_bodies = varied is not None and bool(varied[0].any() or varied[1].any())
+        how = (varied is not None, request.settings.guard, chosen, bool(request.breaks), False, of_bodies)
         self.engines = [TangentEngine(system, request.method, len(part), *how) for part in self.parts]
         for engine in self.engines:
             engine.step_info[L.COMMANDED] = request.t0 if request.commanded else np.inf
