@@ -60,7 +60,7 @@ SIZES = {
     "plots": (5252, 3355),
     "polhode": (1832, 890),
     "polhode_papers": (15597, 8232),
-    "programs": (5896, 3720),
+    "programs": (5900, 3726),
     "runs": (12420, 7479),
     "surroundings": (2634, 1194),
     "systems": (13645, 6991),

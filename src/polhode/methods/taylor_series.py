@@ -81,7 +81,7 @@ OF_EQUAL_STEPS = 20
 
 
 def order_for(rtol: float) -> int:
-    """The order that is fastest at a tolerance and the error that comes of it, as measured on orbits, tops and craft."""
+    """The order that reaches the error of a tolerance in the least time, as measured on orbits, tops and craft."""
     return min(22, max(8, ceil(6.5 - log10(rtol))))
 
 

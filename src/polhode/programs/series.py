@@ -201,14 +201,18 @@ class Series:
         g, one = self.g, self.g.const(1.0)
         row = g.rows[a]
         if row[0] == "sum":
-            terms = [
-                (g.mul(g.const(f), self._series[b][0]), self._series[b][1]) for b, f in row[2] if b in self._moving
-            ]
+            known = self._series
+            terms = [(g.mul(g.const(f), known[b][0]), known[b][1]) for b, f in row[2] if b in self._moving]
             still = g.sum((g.const(row[1]), 1.0), *((b, f) for b, f in row[2] if b not in self._moving))
+            names = sorted({name for _, name in terms}, key=lambda name: (self._rank_of(name), name))
+            terms = [(g.sum(*((f, 1.0) for f, other in terms if other == name)), name) for name in names]
             if len(terms) == 1 and g.value(still) == 0.0:
                 return terms[0]
-            terms.sort(key=lambda term: self._rank_of(term[1]))
-            return one, self._add(("row", a), "sum", (still, tuple(terms)))
+            sizes: list[Any] = [g.value(f) for f, _ in terms]
+            if g.value(still) == 0.0 and all(type(x) is float and x and x / sizes[0] * sizes[0] == x for x in sizes):
+                one, sizes = terms[0][0], [g.const(x / sizes[0]) for x in sizes]
+                terms = list(zip(sizes, names, strict=True))
+            return one, self._add(("sum", still, *terms), "sum", (still, tuple(terms)))
         if row[0] == "mul":
             made = [self._factor(key) for key in self._products[a]]
             others = [g.power(b, e) for b, e in row[1] if b not in self._moving]
