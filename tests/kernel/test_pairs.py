@@ -55,10 +55,12 @@ class Loads:
         self.y, self.parameters = start_state(system, **start), system.with_memory
         self.role, self.call = system.compiled_loads(0.0, self.y), load_caller()
 
-    def __call__(self, r=None):
+    def __call__(self, r=None, kept=False):
         if r is not None:
             self.y.reshape(-1, 13)[:, :3] = r
         out = np.full(6 * self.system.N, np.nan)
+        if not kept:
+            self.parameters[int(self.parameters[pairs.NOW_AT]) + pairs.PASSES] = 0.0
         self.call(self.role, 0.0, self.system.N, self.y, self.system.bodies, self.parameters, out)
         return out
 
@@ -88,6 +90,36 @@ def crowded(system):
     parameters = system.parameters.copy()
     parameters[pairs.CAPACITY] = 0.0
     return replace(system, parameters=parameters)
+
+
+def test_loads_of_the_last_states_are_kept():
+    """They are those of the state in every number of the last body; of more states than are kept, of the last ones."""
+    r = uniform(150, 9.1)
+    loads = Loads(ph.dipoles(150, cutoff=3.0, box=9.1), r)
+    first, virial = loads(), loads.now(pairs.VIRIAL_SUM)
+    turned = loads.y.copy()
+    turned[-13 + 6 : -13 + 10] = 0.5, -0.5, 0.5, 0.5
+    loads.y, begin = turned, loads.y
+    other = loads(kept=True)
+    assert loads.now(pairs.PASSES) == 2.0 and (other != first).any() and loads.now(pairs.VIRIAL_SUM) != virial
+    np.testing.assert_array_equal(other, loads())
+    loads.y = begin
+    loads()
+    np.testing.assert_array_equal(loads(kept=True), first)
+    assert loads.now(pairs.PASSES) == 1.0 and loads.now(pairs.VIRIAL_SUM) == virial
+    for k in range(1, pairs.KEPT + 1):
+        loads(r + 0.01 * k, kept=True)
+    np.testing.assert_array_equal(loads(r, kept=True), first)
+    assert loads.now(pairs.PASSES) == pairs.KEPT + 2.0
+
+
+def test_rows_have_the_energies_of_their_states():
+    system = ph.dipoles(150, cutoff=3.0, box=9.1)
+    ds = ph.integrate(system, "v2", step=1e-3, steps=4, **thermal(uniform(150, 9.1)))
+    states = np.concatenate([ds[name].values for name in ("position", "momentum", "attitude", "angular_momentum")], -1)
+    virials = np.empty(5)
+    energies = system.potential_energies(states.reshape(5, -1), virials=virials)
+    np.testing.assert_array_equal(ds.potential_energy, energies)
 
 
 # ------------------------------------------------------------------ lists

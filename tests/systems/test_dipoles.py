@@ -474,3 +474,18 @@ def test_large_errors_are_no_blow_up():
 def test_the_state_of_a_row_has_13_numbers_for_each_body():
     y = start_state(ph.dipoles(5), **lattice(5, 2.0))
     assert y.size == 5 * slots.BODY
+
+
+@pytest.mark.parametrize("box", [None, (7.0, 8.0, 9.5)])
+def test_bodies_that_overlap_are_found_wherever_they_are(box):
+    """By grids first: two bodies just nearer than the limit, on both sides of any boundary."""
+    rng = np.random.default_rng(4)
+    system = ph.dipoles(20, cutoff=3.0, box=box)
+    for _ in range(40):
+        r = 2.2 * np.array(list(np.ndindex(3, 3, 3))[:20]) + rng.uniform(0.0, 9.0, 3)
+        y = np.tile([0.0] * 6 + [1.0] + [0.0] * 6, (20, 1))
+        y[:, :3] = r
+        assert not system.check(y.ravel())
+        direction = rng.standard_normal(3)
+        y[7, :3] = y[11, :3] + 0.1999 * direction / np.linalg.norm(direction)
+        assert system.check(y.ravel()).startswith("bodies 7 and 11 overlap")

@@ -47,8 +47,8 @@ SLICES, CAPACITY, WIDTH, CELLS = 10, 11, 12, 13
 ARRAYS = 14
 (
     NOW_AT, BEFORE_AT, DATA_AT, SUMS_AT, TOTALS_AT, FULL_AT, PLACES_AT,
-    ROWS_AT, LIST_AT, CELL_AT, HEADS_AT, ORDER_AT, STARTS_AT, MARKS_AT, NEAR_AT,
-) = range(ARRAYS, ARRAYS + 15)  # fmt: skip
+    ROWS_AT, LIST_AT, CELL_AT, HEADS_AT, ORDER_AT, STARTS_AT, MARKS_AT, NEAR_AT, KEPT_AT,
+) = range(ARRAYS, ARRAYS + 16)  # fmt: skip
 FIRST_PARAMETER = 32
 """Parameters of a system of pairs; its own ones begin at FIRST_PARAMETER. Names with _AT are offsets of arrays.
 
@@ -69,13 +69,16 @@ HEADS_AT, ORDER_AT  integers: first body of each cell; bodies in the order of ce
 STARTS_AT           integers, of each slice: first body of each cell that comes after the row's body
 MARKS_AT            integers, of each slice: a bit for each body
 NEAR_AT             integers, of each slice: the bodies within the cut-off of one; all bodies, where no list holds
+KEPT_AT             of each of the last states: 2 where its loads are kept, else 1; potential, virial; places; loads
 =================== ==============================================================================================
 """
-TEAM, LISTED, BUILDS, POTENTIAL_SUM, VIRIAL_SUM = 0, 1, 2, 3, 4
+TEAM, LISTED, BUILDS, POTENTIAL_SUM, VIRIAL_SUM, PASSES = 0, 1, 2, 3, 4, 5
 NOW = 8
 """Slots at NOW_AT: address of the control block of several threads (0: one thread); LISTED_NOW while a list is valid,
-NO_ROOM where it ran out of memory, 0 before the first; lists built so far; potential and virial of the last evaluation.
-NOW is their number."""
+NO_ROOM where it ran out of memory, 0 before the first; lists built so far; potential and virial of the last evaluation;
+how many of which are kept, or were. NOW is their number."""
+KEPT = 3
+"""States whose loads are kept where there are several slices: rows and what looks at steps ask for them once more."""
 LANES, ROW = 8, 8
 """Pairs taken at a time; numbers that pairs add to a body's sums; arrays begin at multiples of it."""
 LISTED_NOW, NO_ROOM = 1.0, -1.0
@@ -107,6 +110,7 @@ part = hole("part(job, s, n, N, y, c, out)", "``part_of`` of a system.")
 lead = hole("lead(count, address)", "``work_sharing.lead`` of a system.")
 all_of = hole("all_of(job, n, N, y, c, out)", "``whole`` of a system.")
 passed = hole("passed(N, y, bodies, c, out) -> bool", "``pass_of`` of a system.")
+computed = hole("computed(part, t, N, y, bodies, c, out)", "``pair_loads`` of a system.")
 
 
 # ------------------------------------------------------------------ lists
@@ -136,7 +140,7 @@ def parameters_of(
     lengths = (
         NOW, 3 * N, width * N, ROW * (N + 1) * slices, 2 * slices, slices, 3 * (N + 8),
         2 * N, capacity * slices + LANES, N, cells**3 + 1, N, cells**3 * slices, ((N >> BITS) + 1) * slices,
-        2 * (N + 8) * slices,
+        2 * (N + 8) * slices, KEPT * (ROW + L.BODY * N) * (slices > 1),
     )  # fmt: skip
     for k, length in enumerate(lengths):
         at = -(-at // ROW) * ROW
@@ -525,6 +529,45 @@ def pass_of(N, y, bodies, c, out):
     return True
 
 
+@helper
+def kept_at(N, y, c):
+    """Where what the loads of this state came to is kept, also as that of the last evaluation; -1 where it is not."""
+    now = int(c[NOW_AT])
+    for k in range(int(min(c[now + PASSES], KEPT))):
+        at, i = int(c[KEPT_AT]) + k * (ROW + L.BODY * N), 0
+        while i < N:
+            a, b = L.BODY * i, at + ROW + 7 * i
+            same = y[a + L.POSITION] == c[b] and y[a + L.POSITION + 1] == c[b + 1] and y[a + L.POSITION + 2] == c[b + 2]
+            for j in range(4):
+                same = same and y[a + L.ATTITUDE + j] == c[b + 3 + j]
+            if not same:
+                break
+            i += 1
+        if i == N:
+            c[now + POTENTIAL_SUM], c[now + VIRIAL_SUM] = c[at + 1], c[at + 2]
+            return at
+    return -1
+
+
+@helper
+def keep(known, N, y, c, out):
+    """Keep what the last evaluation came to, that of this state, with the loads where 2 is known."""
+    now, of_state = int(c[NOW_AT]), ROW + L.BODY * N
+    if c[SLICES] == 1.0:
+        return
+    at = int(c[KEPT_AT]) + int(c[now + PASSES]) % KEPT * of_state
+    c[now + PASSES] += 1.0
+    c[at], c[at + 1], c[at + 2] = known, c[now + POTENTIAL_SUM], c[now + VIRIAL_SUM]
+    for i in range(N):
+        a, b = L.BODY * i, at + ROW + 7 * i
+        put3(c, b, get3(y, a + L.POSITION))
+        for j in range(4):
+            c[b + 3 + j] = y[a + L.ATTITUDE + j]
+    if known == 2.0:
+        for k in range(L.LOAD * N):
+            c[at + ROW + 7 * N + k] = out[k]
+
+
 def pair_loads(part, t, N, y, bodies, parameters, out):
     """Loads of all bodies, signature LOADS; nan where positions are not finite."""
     if passed(N, y, bodies, parameters, out):
@@ -534,10 +577,24 @@ def pair_loads(part, t, N, y, bodies, parameters, out):
             out[k] = float("nan")
 
 
+def kept_loads(part, t, N, y, bodies, parameters, out):
+    """The same; those of the last states are kept."""
+    at = kept_at(N, y, parameters)
+    if at >= 0 and parameters[at] == 2.0:
+        for k in range(L.LOAD * N):
+            out[k] = parameters[at + ROW + 7 * N + k]
+        return
+    computed(part, t, N, y, bodies, parameters, out)
+    keep(2.0, N, y, parameters, out)
+
+
 def pair_potential(t, N, y, bodies, parameters):
     """Potential energy, signature POTENTIAL; nan where positions are not finite."""
-    good = passed(N, y, bodies, parameters, parameters)
-    return parameters[int(parameters[NOW_AT]) + POTENTIAL_SUM] if good else float("nan")
+    if kept_at(N, y, parameters) < 0:
+        if not passed(N, y, bodies, parameters, parameters):
+            return float("nan")
+        keep(1.0, N, y, parameters, parameters)
+    return parameters[int(parameters[NOW_AT]) + POTENTIAL_SUM]
 
 
 @cache
@@ -549,6 +606,6 @@ def bound(pack: FunctionType, pair: FunctionType, turned: FunctionType) -> tuple
     all_of = helper(bind(whole, part=part, lead=helper(bind(lead_job, carry_out=by_address))))
     passed = helper(bind(pass_of, pack=pack, all_of=all_of))
     alone = helper(bind(in_turn, part=part))
-    loads = bind(pair_loads, passed=passed, all_of=all_of)
+    loads = bind(kept_loads, computed=helper(bind(pair_loads, passed=passed, all_of=all_of)))
     WITHOUT_THREADS[loads] = bind(pair_loads, passed=helper(bind(pass_of, pack=pack, all_of=alone)), all_of=alone)
     return (loads, bind(pair_potential, passed=passed), bind(serve, carry_out=by_address))

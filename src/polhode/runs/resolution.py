@@ -248,7 +248,7 @@ def straight(times, states, at, h, along, of_groups, groups):
         for j in range(along.size):
             of_groups[g, j] = times[k] + along[j] * h
             for i in range(states.shape[1]):
-                groups[along.size * g + j, i] = states[k, i] + along[j] * (states[k + 1, i] - states[k, i])
+                groups[along.size * g + j, i] = (1.0 - along[j]) * states[k, i] + along[j] * states[k + 1, i]
 
 
 def _straight(run: Run, times: Array, states: Array, speed: float, room: Sequence[Array]) -> float:
