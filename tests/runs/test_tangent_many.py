@@ -5,9 +5,10 @@ import pytest
 
 import polhode as ph
 from polhode.methods import method as find_method
+from polhode.programs import series_lanes
 from polhode.programs.chained import chained_text
 from polhode.runs.tangent import columns
-from polhode.runs.tangent.engine import method_and_loads
+from polhode.runs.tangent.engine import method_and_loads, series_of
 
 EARTH = ph.planets.EARTH
 
@@ -86,3 +87,13 @@ def test_loads_go_by_the_chain_rule_where_that_is_shorter():
     assert chained_text(rooted.dynamics, 3) is None  # which has no slope at rest
     wide, few = (method_and_loads(BODY, find_method("rkn6_14a"), False, vectors)[1] for vectors in (3, 1))
     assert wide is not few
+
+
+def test_sums_that_are_made_in_fewer_turns_are_the_same(monkeypatch):
+    found = matrix(BODY, "taylor14", NAMES, SPIN, 0.05)
+    before = series_of(BODY, 3)
+    monkeypatch.setattr(series_lanes, "AT_ONCE", 100)
+    series_lanes.series_of_lanes.cache_clear()
+    assert series_of(BODY, 3).series is not before.series
+    assert np.array_equal(found, matrix(BODY, "taylor14", NAMES, SPIN, 0.05))
+    series_lanes.series_of_lanes.cache_clear()

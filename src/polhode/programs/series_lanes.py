@@ -45,9 +45,9 @@ class _Writer(Writer):
 
     nothing = NOTHING
 
-    def __init__(self, series: Series, states: int) -> None:
+    def __init__(self, series: Series, states: int, at_once: int) -> None:
         super().__init__(series)
-        self.states = states
+        self.states, self.at_once = states, at_once
         own = [f"y{k}" for k in range(states)]
         factors = sorted({name for slot in series.slots for name in slot} - set(own), key=lambda one: (len(one), one))
         self.slot_of = {name: k for k, name in enumerate([*own, *factors])}
@@ -77,8 +77,8 @@ class _Writer(Writer):
         """Products whose sums are made together: those of the same series with itself, then the others."""
         for alike in (True, False):
             those = [n for n, (a, b) in enumerate(self.S.slots) if (a == b) == alike]
-            for begin in range(0, len(those), AT_ONCE):
-                yield those[begin : begin + AT_ONCE]
+            for begin in range(0, len(those), self.at_once):
+                yield those[begin : begin + self.at_once]
 
     def wide(self) -> list[str]:
         """Order k of all series, after the terms 1 <= j <= k - 1 of the sums of all products, the newest last."""
@@ -110,8 +110,8 @@ class _Writer(Writer):
         def coefficient(i: int, k: str) -> str:
             return f"work[{HEAD + i} + {self.width} * {k}]"
 
-        for begin in range(0, self.states, AT_ONCE):
-            group = range(begin, min(begin + AT_ONCE, self.states))
+        for begin in range(0, self.states, self.at_once):
+            group = range(begin, min(begin + self.at_once, self.states))
             lines += [f"a{i} = {coefficient(i, 'K')}" for i in group]
             lines.append("for k in range(K - 1, 0, -1):")
             lines += [f"    a{i} = a{i} * f + {coefficient(i, 'k')}" for i in group]
@@ -122,14 +122,15 @@ class _Writer(Writer):
 @lru_cache(maxsize=64)
 def series_of_lanes(
     g: Graph, N: int, force: tuple[int, ...], torque: tuple[int, ...], rates: tuple[int, ...],
-    moves: tuple[bool, ...], turns: tuple[bool, ...],
+    moves: tuple[bool, ...], turns: tuple[bool, ...], vectors: int = 1,
 ) -> SeriesOfLanes | None:  # fmt: skip
-    """The functions of a system; nothing where its loads choose between formulas, so that steps are cut."""
+    """The functions of a system, for numbers that are so many vectors each; nothing where its loads choose between
+    formulas, so that steps are cut."""
     names, series = series_of_motion(g, N, force, torque, rates, moves, turns)
     check_length(series)
     if any(rule.kind in ("step", "chosen") for rule in series.rules):
         return None
     states = sum(not name.startswith("q_") for name in names)
-    writer = _Writer(series, states)
+    writer = _Writer(series, states, max(2, AT_ONCE // vectors))
     made = writer.module(names, N, HEAD_OF_MEMBERS)
     return SeriesOfLanes(made.series, made.increments, states, writer.width, writer.sums, writer.size)

@@ -224,7 +224,7 @@ def method_and_loads(
             )
         loads = loads_of_steps(system, prepared, vectors)
     else:
-        prepared, loads = _taylor(system, method, prepared, adaptive)
+        prepared, loads = _taylor(system, method, prepared, adaptive, vectors)
     if told := untraced(system.sampled):
         raise InvalidInput(f"runs of {system.name!r} have no derivatives, because its {told}")
     return prepared, loads_for_programs(loads, system.sampled)
@@ -314,11 +314,14 @@ def _stepping(increments: Callable[..., Any]) -> Callable[..., int]:
     return jit.bind(taylor_step, increments=increments)  # type: ignore[no-untyped-call]
 
 
-def series_of(system: System) -> SeriesOfLanes | None:
-    """The series of all numbers of a system; None where its loads choose between formulas."""
+def series_of(system: System, vectors: int = 1) -> SeriesOfLanes | None:
+    """The series of all numbers of a system, with derivatives in so many vectors; None where its loads choose between
+    formulas."""
     dynamics = system.in_full
     moves, turns = (tuple(np.isfinite(one).tolist()) for one in (system.mass, np.min(system.moments, axis=1)))
-    return series_of_lanes(dynamics.graph, system.N, dynamics.force, dynamics.torque, dynamics.rates, moves, turns)
+    return series_of_lanes(
+        dynamics.graph, system.N, dynamics.force, dynamics.torque, dynamics.rates, moves, turns, vectors
+    )
 
 
 def by_series(prepared: CompiledMethod, made: SeriesOfLanes) -> CompiledMethod:
@@ -329,14 +332,14 @@ def by_series(prepared: CompiledMethod, made: SeriesOfLanes) -> CompiledMethod:
 
 
 def _taylor(
-    system: System, method: MethodSpec, prepared: CompiledMethod, adaptive: bool
+    system: System, method: MethodSpec, prepared: CompiledMethod, adaptive: bool, vectors: int
 ) -> tuple[CompiledMethod, Callable[..., Any]]:
     """The Taylor method with the series of all numbers, and these in the place of the loads; for a torque of the
     vertical alone, in steps of one size, with plain numbers."""
     if "series" in system.provides and not adaptive:
         own = prepared.made_for(system, False)  # type: ignore[misc]
         return replace(own, step=_rotating(method.promises.order, system.series_role)), no_loads
-    own, made = prepared.made_for(system, True), series_of(system)  # type: ignore[misc]
+    own, made = prepared.made_for(system, True), series_of(system, vectors)  # type: ignore[misc]
     if made is None:
         raise InvalidInput(f"the loads of {system.name!r} choose between formulas, so that steps of {method.label!r} "
                            "are cut; its runs have no derivatives here")  # fmt: skip
