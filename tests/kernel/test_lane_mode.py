@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import acos, asin, atan2, ceil, cos, exp, floor, frexp, isnan, log, nan, sin, sqrt
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from cover import crossed
 from polhode.algebra import elementary
-from polhode.kernel import jit
+from polhode.kernel import direct, jit
 from polhode.kernel.jit import helper, hole, inlined, numbers_at
 from polhode.kernel.lane_mode import as_lanes, lane_numbers, replaced, shared_info, shifted, some_lane
 from polhode.kernel.signatures import A1, I1, i8, void
@@ -228,6 +229,32 @@ def test_lanes_are_plain_numbers(function, width):
 def of_library(x, y):
     z = 1.0 / (1.0 + x * x)
     return sin(x) + cos(y) + exp(z) + log(z) + atan2(x, y) + asin(z) - acos(z)
+
+
+@helper
+def halvings(x):
+    count = 0.0
+    while x > 1.0:
+        x, count = 0.5 * x, count + 1.0
+    return count
+
+
+def halvings_of_some(x, y):
+    if y > 0.0:
+        return halvings(x)
+    return 0.0
+
+
+def test_no_function_is_written_that_is_not_called(monkeypatch):
+    """What only some of the lanes call is not written for all of them before."""
+    texts, optimised = list[str](), direct.optimised_module
+    monkeypatch.setattr(direct, "optimised_module", lambda *it: optimised(it[0], texts.append(str(it[1])) or it[1]))
+    kernel = jit.bind(over_lanes, f=halvings_of_some, FUNCTIONS=(), WIDTH=8)
+    direct.compiled(kernel, jit.typed(SIGNATURE), jit.OPTIONS_OF_KERNELS, lanes=8)
+    names = re.findall(r"define internal [^@]*@(\S+?)\(", texts[0])
+    assert any("halvings" in name for name in names)
+    assert [name for name in names if not re.search(rf"call [^@]*@{name}\(", texts[0])] == []
+    np.testing.assert_array_equal(*both(halvings_of_some))
 
 
 def test_functions_are_called_for_each_lane_or_replaced():

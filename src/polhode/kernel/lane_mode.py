@@ -349,17 +349,15 @@ class LaneWriter(LaneMemory):
                 raise Unsupported("a function of arrays that returns no number")
             return Row(found)
         options.apart = False  # what is rare for plain numbers may be common among lanes
-        again = function in self.unit.being_written
-        if again:  # calls end where no lane is left
+        if function in self.unit.being_written:  # calls end where no lane is left
             self.notes.needs_mask = True
             if self.chosen_within:  # both of what is chosen from are computed
                 raise Unsupported(f"{function.__qualname__}, which calls itself without an if statement")
-        written: Any = None if again and self.partial else self.unit.written(function, options, given)
-        if written is None or written.masked:
-            if self.partial or self.masked:
-                given = [*given, Scalar(Mask(self.width), self.mask())]
-                written = self.unit.written(function, options, given)
-            self.notes.needs_mask = True
+        plain = self.unit.found(function, options, given)
+        if (self.partial or self.masked) and (plain is None or plain.masked):  # most need it: none is tried without
+            given = [*given, Scalar(Mask(self.width), self.mask())]
+        written = self.unit.written(function, options, given)
+        self.notes.needs_mask |= written.masked
         return self.call_written(written, given)
 
     # -------------------------------------------------------------- statements

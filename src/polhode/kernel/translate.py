@@ -66,9 +66,14 @@ class Unit:
         self.finished: list[Written] = []
         self.failure = context.call_conv.get_function_type(types.none, ()).args[1]
 
+    def found(self, function: FunctionType, options: Options, arguments: list[Value]) -> Written | None:
+        """What ``written`` returned for arguments of these shapes, or None."""
+        found = self.functions.get((function, *options.key, tuple(map(shape_of, arguments))))
+        return found if isinstance(found, Written) else None
+
     def written(self, function: FunctionType, options: Options, arguments: list[Value]) -> Written:
         """The LLVM function for arguments of these shapes."""
-        key = (function, *options.key, tuple(shape_of(a) for a in arguments))
+        key = (function, *options.key, tuple(map(shape_of, arguments)))
         if key in self.functions:
             found = self.functions[key]
             if isinstance(found, Written):
