@@ -26,7 +26,7 @@ from polhode.lazy import xr
 from polhode.runs.event_detection import rows_of as rows_of_events
 from polhode.runs.integrate import RUNS, carry_out, instead, taken, taken_instead
 from polhode.runs.request import WITHOUT_SERIES, Request
-from polhode.runs.result import attributes, causes, large_ratio
+from polhode.runs.result import causes, large_ratio, usual_attributes
 from polhode.runs.stepping import ON_THE_GROUND, FormulasChange, Run
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.trajectory import dataset
@@ -315,10 +315,8 @@ class Outcome:
 
 def attributes_of(plan: Plan, run: Run, about: Mapping[str, Any]) -> dict[str, Any]:
     """Attributes of the Dataset of an ensemble: those of a run, but for what belongs to one alone."""
-    found = attributes(run, None, "")
-    record = json.loads(found.pop("run"))
-    record.pop("state", None)
-    for name in [name for name in found if name.startswith(("load_evaluations", "step_", "steps_"))]:
+    found, record = usual_attributes(run), run.request.to_json()
+    for name in ["run", *(name for name in found if name.startswith(("load_evaluations", "step_", "steps_")))]:
         del found[name]
     if isinstance(run.request.steps, FixedStep):
         found["steps"] = run.request.total
@@ -326,6 +324,7 @@ def attributes_of(plan: Plan, run: Run, about: Mapping[str, Any]) -> dict[str, A
         del found["steps"]
     varied = plan.varied
     found["title"] = f"{varied.total} members: {found['title']}"
+    record.pop("state")
     shapes = {name: list(value.shape[1:]) for name, value in varied.values.items()}  # the values are coordinates
     drawn = {} if varied.drawn is None else {"drawn": dict(varied.drawn)}
     return (

@@ -152,8 +152,8 @@ def concluded(run: Run, ds: xr.Dataset, error: PolhodeError | None) -> xr.Datase
 def attributes(run: Run, error: PolhodeError | None, stopped: str) -> dict[str, Any]:
     """Attributes of the Dataset of a run as far as it is; ``incomplete`` where there is an error."""
     if run.repeats and run.told is None:
-        run.told = _attributes(run)
-    found = _attributes(run) if run.told is None else run.told.copy()
+        run.told = usual_attributes(run)
+    found = usual_attributes(run) if run.told is None else run.told.copy()
     found["load_evaluations"], repeated = run.integrator.evaluations, run.integrator.repeated
     if repeated:
         found["load_evaluations_by_velocity"] = repeated
@@ -165,7 +165,7 @@ def attributes(run: Run, error: PolhodeError | None, stopped: str) -> dict[str, 
     return found
 
 
-def _attributes(run: Run) -> dict[str, Any]:
+def usual_attributes(run: Run) -> dict[str, Any]:
     """The same of runs that end as they should and differ in the start alone; some numbers are still to be put in."""
     request, step_settings = run.request, run.step_settings
     named, bath, told = next(iter(step_settings)), run.integrator.prepared.bath, run.system.called

@@ -295,12 +295,9 @@ def _compensations(system: System, states: Array, constants: Constants, compensa
         r, p = left[..., L.POSITION : L.POSITION + 3], left[..., L.MOMENTUM : L.MOMENTUM + 3]
         found |= {"position_compensation": r.copy(), "momentum_compensation": p.copy()}
     if system.rotates and compensation == "bodies":
-        frames = constants.frames[:, None] if len(shape) == 2 else constants.frames[0]
-        q, m = left[..., L.ATTITUDE : L.ATTITUDE + 4], left[..., L.ANGULAR : L.ANGULAR + 3]
-        found |= {
-            "attitude_compensation": rotation.multiply(q, rotation.conjugate(frames)),
-            "angular_momentum_compensation": rotation.rotate(frames, m),
-        }
+        turned = of_bodies(left.reshape(-1, COMPENSATION * N), constants)  # they stand as attitudes and momenta do
+        for name in ("attitude", "angular_momentum"):
+            found[f"{name}_compensation"] = getattr(turned, name).reshape(*shape, N, -1)
     return found
 
 
@@ -314,6 +311,12 @@ def _labelled(name: str, words: tuple[int | str, ...]) -> tuple[Any, ...]:
 def _timed(times: bytes, unit: str) -> tuple[Any, ...]:
     """Likewise of few times; they cannot be written, as runs that record at the same times share them."""
     return _index("time", np.frombuffer(times), {"long_name": "time", "units": unit})
+
+
+@lru_cache(16)
+def _numbered(count: int) -> tuple[Any, ...]:
+    """Likewise of members."""
+    return _index("member", np.arange(count), {"long_name": "number of the member"})
 
 
 def _index(name: str, values: Array | Indices | NDArray[np.str_], about: Mapping[str, str]) -> tuple[Any, ...]:
@@ -356,7 +359,7 @@ def _coordinates(times: Array, unit: str, labels: list[tuple[str, Any]], shape: 
     else:
         indexed.append(("time", _index("time", times, {"long_name": "time", "units": unit})))
     if len(shape) > 1:
-        indexed.append(("member", _index("member", np.arange(shape[0]), {"long_name": "number of the member"})))
+        indexed.append(("member", _numbered(shape[0])))
     for name, (indexes[name], lengths[name], *coordinate) in indexed:
         found.append((name, *coordinate))
     return lengths, indexes, found
