@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,6 +15,7 @@ from each import each
 from polhode import methods
 from polhode.kernel import jit
 from polhode.runs import initial_state, request, resolution
+from polhode.runs.repeated import Repeated
 from polhode.runs.request import Request
 
 TOP = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0)
@@ -270,6 +272,29 @@ def test_runs_of_one_kind_do_not_meet_in_threads_or_after_a_failure():
     with pytest.raises(ph.errors.StepTooLarge):
         run(1e5)
     assert np.array_equal(run(spins[3]), alone[3])
+
+
+def test_what_runs_leave_for_others_does_not_grow():
+    """One run is idle, however many starts there were that it does not serve."""
+    top = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0)
+    for _ in range(4):
+        ph.integrate(top, "v2", step=0.01, steps=3, attitude=np.eye(3), angular_velocity=(0, 0.1, 5))
+        (one,) = top.__dict__["_request"][1].__dict__["idle"]
+    assert one.system is top
+
+
+def test_ctrl_c_during_a_run_like_others_leaves_all_of_it(monkeypatch):
+    top, how = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0), {"step": 0.01, "steps": 3, "angular_velocity": (0, 0.1, 5)}
+    whole, answer = ph.integrate(top, "v2", **how), Repeated.answer
+
+    def pressed(self, *given):
+        signal.raise_signal(signal.SIGINT)
+        return answer(self, *given)
+
+    monkeypatch.setattr(Repeated, "answer", pressed)
+    with pytest.raises(ph.errors.Interrupted, match="when the run was over") as caught:
+        ph.integrate(top, "v2", **how)
+    assert caught.value.trajectory.identical(whole)
 
 
 @counting

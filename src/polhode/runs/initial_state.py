@@ -49,13 +49,14 @@ turned, product = python_of(rotate), python_of(multiply)
 OneBody = tuple[tuple[float, ...], tuple[float, ...], float]
 """Frame, moments and mass of a body."""
 AT_REST: tuple[float, ...] = (0.0, 0.0, 0.0)
+UNTURNED = (1.0, 0.0, 0.0, 0.0)
 
 
 @lru_cache(256)
 def unturned_of(alone: OneBody) -> tuple[float, ...] | None:
     """Attitude of a body that is not turned; None where its moments are beyond what can be squared."""
     fits = alone[1][0] == inf or 1.0 / LARGEST <= min(alone[1]) <= max(alone[1]) <= LARGEST
-    return product((1.0, 0.0, 0.0, 0.0), alone[0]) if fits else None
+    return product(UNTURNED, alone[0]) if fits else None
 
 
 def of_one_body(
@@ -84,7 +85,9 @@ def of_one_body(
         if (spin := angular_momentum if angular_velocity is None else angular_velocity) is not None:
             if (given := plain(spin, 3)) is None:
                 return None
-            m = turned((frame[0], -frame[1], -frame[2], -frame[3]), (*map(float, given),))
+            m = (*map(float, given),)
+            if frame != UNTURNED or 0.0 in m:  # else it is they to the bit: what is added are zeros
+                m = turned((frame[0], -frame[1], -frame[2], -frame[3]), m)
             if angular_velocity is not None:
                 m = (moments[0] * m[0], moments[1] * m[1], moments[2] * m[2])
             size = max(map(abs, m))

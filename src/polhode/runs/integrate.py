@@ -235,11 +235,10 @@ def integrate(
 
 
 def _keep(run: Run) -> None:
-    """Let others have the run, which is over, where their requests differ in the start alone, and nobody else's is
-    idle."""
+    """Let others have the run, which is over, where their requests differ in the start alone."""
     system, idle = run.system, run.request.__dict__.get("idle")
     called = system.called is not None and system.called.no_programs
-    if idle is None or idle or system.sampled or called or system.memory or run.ended or run.y.size > MOST_KEPT:
+    if idle is None or system.sampled or called or system.memory or run.ended or run.y.size > MOST_KEPT:
         return
     if (repeated := Repeated.of(run, run.request)) is not None:
         idle.append(repeated)

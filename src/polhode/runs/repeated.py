@@ -49,6 +49,8 @@ class Repeated:
         loop: Any = self.integrator.loop
         self.loop: Callable[..., int] = loop if getattr(loop, "roles", True) else loop._called
         self.kept, self.parameters = run.at_start
+        self.writes = bool(self.system.memory or self.system.functions or self.samples)  # into the parameters
+        self.written = True
         self.fixed: frozenset[int] | None = None
         self.bytes = self.integrator.y.data.cast("B")
         ground = run.event_detection.ground
@@ -95,10 +97,11 @@ class Repeated:
         if type(start) is not dict or not STATE_SET.issuperset(start):
             return None
         integrator, system = self.integrator, self.system
-        integrator.parameters[:] = self.parameters
+        if self.written:
+            integrator.parameters[:], self.written = self.parameters, self.writes
         made: System | Callable[[], System] = system
         if parameters is not None:
-            places = self._places(parameters)
+            self.written, places = True, self._places(parameters)
             if places is not None:
                 for k, value in places:
                     integrator.parameters[k] = value
