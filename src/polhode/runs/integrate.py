@@ -237,11 +237,9 @@ def integrate(
 def _keep(run: Run) -> None:
     """Let others have the run, which is over, where their requests differ in the start alone."""
     system, idle = run.system, run.request.__dict__.get("idle")
-    called = system.called is not None and system.called.no_programs
-    if idle is None or system.sampled or called or system.memory or run.ended or run.y.size > MOST_KEPT:
-        return
-    if (repeated := Repeated.of(run, run.request)) is not None:
-        idle.append(repeated)
+    other = (system.called and system.called.no_programs) or system.sampled or system.memory or run.ended
+    if idle is not None and not other and run.y.size <= MOST_KEPT and (one := Repeated.of(run, run.request)):
+        idle.append(one)
 
 
 def _once_more(request: Request, start: Mapping[str, Any]) -> xr.Dataset | None:

@@ -42,18 +42,15 @@ class Repeated:
     def __init__(self, run: Run) -> None:
         request = run.request
         self.run, self.t0, self.every, self.begun = run, request.t0, request.recording.every, request.state.copy()
-        self.integrator, self.system, self.guard = run.integrator, request.system, run.guard
+        self.integrator, self.system = run.integrator, request.system
         self.alone, self.attracted = self.system.alone, "central_gravity" in self.system.provides
-        self.unturned = unturned_of(self.alone) if self.alone else None
-        self.processed, self.samples = self.integrator.prepared.processed, self.integrator.samples
+        self.unturned, self.samples = unturned_of(self.alone) if self.alone else None, self.integrator.samples
         loop: Any = self.integrator.loop
         self.loop: Callable[..., int] = loop if getattr(loop, "roles", True) else loop._called
         self.kept, self.parameters = run.at_start
         self.writes = bool(self.system.memory or self.system.functions or self.samples)  # into the parameters
-        self.written = True
+        self.written, self.bytes, ground = True, self.integrator.y.data.cast("B"), run.event_detection.ground
         self.fixed: frozenset[int] | None = None
-        self.bytes = self.integrator.y.data.cast("B")
-        ground = run.event_detection.ground
         self.ground = 0.0 if ground is None else ground.radius**2
         run.request, run.repeats = request.from_another(self.begun), True
         self.set_out()
@@ -166,7 +163,7 @@ class Repeated:
         states = np.empty((1 + self.rows + self.over, self.begun.size))
         states[0] = integrator.y
         shown = self.samples and integrator.show(self.t0, states[0])
-        if self.processed:
+        if integrator.prepared.processed:
             shown = integrator.prepare(self.t0, self.h) or shown
         status = self.loop(*self.before, states[1 : 1 + self.rows], *self.behind)
         if self.over and not status:

@@ -51,7 +51,7 @@ def finish(
     """The Dataset of what a run has ``recorded`` (see ``Record.between``); where there is an error it is raised, with
     the Dataset on it."""
     times, states, iterations, sizes = recorded
-    made, balance, large, warned = None, None, len(times), error is None and run.guard
+    made, balance, large = None, None, len(times)
     virials = np.empty(large * (run.system.serve is not None))
     if (found := _of_one_body(run, times, states)) is not None:
         made, energies, balance = found
@@ -62,8 +62,7 @@ def finish(
             # A run that had failed before tells of that.
             error = error or problem
             times, states, iterations, sizes = times[:k], states[:k], iterations[:k], sizes[:k]
-        warned, large = error is None and run.guard, len(times)
-        if run.judged and large:
+        if run.judged and len(times):
             made = of_bodies(states, run.constants)
             balance = energy_balance(run.system.work_columns, states, made.kinetic_energy, energies)
             k, large = balance.first.tolist()
@@ -71,7 +70,7 @@ def finish(
                 error = blown_up(run, times[k], times[k - 1], run.number(times[k]))
                 times, states, iterations, sizes = times[:k], states[:k], iterations[:k], sizes[:k]
                 energies, made, balance = None if energies is None else energies[:k], None, None
-    if warned and error is None:
+    if run.guard and error is None:
         off = None if balance is None or large == len(times) else (balance.worst, balance.largest, times[large])
         warn_of_errors(run, off, times, states)
     if len(times):

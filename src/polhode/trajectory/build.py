@@ -178,7 +178,7 @@ def _quantities(system: System, sources: Sources) -> dict[str, int | Callable[[S
     if system.translates:
         found |= {"position": partial(_columns, N, L.POSITION), "momentum": partial(_columns, N, L.MOMENTUM),
                   "velocity": SOURCES.index("velocity")}  # fmt: skip
-    others = {name: partial(_named, name) for name in sources[-1]}
+    others = {name: lambda all_, name=name: all_[-1][name] for name in sources[-1]}
     found |= {name: other for name, other in others.items() if name.endswith("_compensation")}
     if moving:
         found["angular_momentum_space"] = SPATIAL
@@ -202,11 +202,6 @@ def _columns(N: int, first: int, sources: Sources) -> Array:
     """Three numbers of each body as they stand in the states."""
     states = sources[STATES]
     return states[..., : L.BODY * N].reshape(*states.shape[:-1], N, L.BODY)[..., first : first + 3]
-
-
-def _named(name: str, sources: Sources) -> Array:
-    """One of the others."""
-    return sources[-1][name]
 
 
 def _axial(sources: Sources) -> Array:
