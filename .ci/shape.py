@@ -44,7 +44,7 @@ FRONT_DOORS = {
 
 
 SIZES = {
-    "algebra": (6371, 2226),
+    "algebra": (6368, 2226),
     "arguments": (667, 409),
     "bodies": (1961, 786),
     "chaos": (800, 382),

@@ -17,6 +17,7 @@ SWITCH = 10.0
 TERMS = range(14)
 SINE = tuple((-1) ** k / (2 * 4**k * factorial(2 * k + 1)) for k in TERMS)
 COSINE = tuple((-1) ** k / (4**k * factorial(2 * k)) for k in TERMS)
+VERSINE = tuple((-1) ** k / factorial(2 * k + 2) for k in TERMS)
 CUBIC = tuple((-1) ** k / factorial(2 * k + 3) for k in TERMS)
 INVERSE = tuple((-1) ** k * (k + 1) / (4 ** (k + 1) * factorial(2 * k + 3)) for k in TERMS)
 """Taylor coefficients in x of sin(theta/2)/theta, cos(theta/2), (theta - sin theta)/theta^3, and

@@ -73,9 +73,9 @@ def get_row(a, k, width):
 @inlined
 def some_orbits(a, k, n, h):
     """Changes of the orbits k to k + 3, or to k + 7, in rows of length n; the bits of those that were solved."""
-    solved, x, y, z, u, v, w = short_orbits(
-        load(a, CENTRE * n + k), load(a, k), load(a, n + k), load(a, 2 * n + k), load(a, 3 * n + k),
-        load(a, 4 * n + k), load(a, 5 * n + k), h, EACH,
+    solved, (x, y, z), (u, v, w) = short_orbits(
+        load(a, CENTRE * n + k), (load(a, k), load(a, n + k), load(a, 2 * n + k)),
+        (load(a, 3 * n + k), load(a, 4 * n + k), load(a, 5 * n + k)), h, EACH,
     )  # fmt: skip
     at = CHANGED * n + k
     store(a, at, x)
