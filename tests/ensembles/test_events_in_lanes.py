@@ -122,3 +122,26 @@ def test_reductions_and_stores_take_them(tmp_path):
     assert_array_equal(stored.event_time, kept.event_time)
     with pytest.raises(InvalidInput, match="which no store takes"):
         runs(MANY, ("lanes",), events=["node"], store=tmp_path / "others.zarr")
+
+
+def torque(t, q, omega, parameters):
+    return (0.3 * np.sin(5e3 * t), -0.1 * omega[1], 0.05)
+
+
+def upside_down(t, position, velocity, q, omega, parameters):
+    return ph.rotation.rotate(q, (0.0, 0.0, 1.0))[2]
+
+
+def test_bodies_of_other_inertia_have_events_and_loads_see_the_same_times(monkeypatch):
+    monkeypatch.setattr(legs, "WATCHED", 37)  # legs begin at multiples of it
+    body = ph.rigid_body(inertia=((3.0, 0.1, 0.0), (0.1, 2.0, 0.2), (0.0, 0.2, 1.5)), torque=torque)
+    inertia = body.arguments["inertia"] * np.linspace(0.9, 1.1, M)[:, None, None]
+    words = {"members": {"inertia": inertia}, "angular_velocity": (0.5, 2.0, 0.1), "step": 0.01, "steps": 300}
+    event = ph.events.user(upside_down)
+    alone, lanes, without = (
+        ph.ensemble(body, "v2/mr", engine=engine, events=events, every=30, **words)
+        for engine, events in (("threads", [event]), ("lanes", [event]), ("lanes", []))
+    )
+    same(alone, lanes)
+    assert lanes.sizes["event"] > 1
+    assert_array_equal(lanes.attitude, without.attitude)
