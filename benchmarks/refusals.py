@@ -245,7 +245,7 @@ def stores() -> Iterator[Figure]:
 
     yield attempt("stores,statistics", lambda: ph.integrate(
         orbit, "taylor", steps=ph.Tolerance(1e-9), t_end=3000.0, t_eval=np.linspace(0.0, 3000.0, 50),
-        reduce=[reductions.mean("position")], **ORBIT))  # fmt: skip
+        settings={"reduce": [reductions.mean("position")]}, **ORBIT))  # fmt: skip
 
 
 SERIES = """

@@ -70,12 +70,12 @@ def check(found, kept):
 def test_statistics_are_those_of_the_rows_which_need_not_be_kept(monkeypatch, tmp_path, method, how):
     few(monkeypatch)
     kept = ph.integrate(TOP, method, **how, **START)
-    found = ph.integrate(TOP, method, reduce=wanted(), **how, **START)
+    found = ph.integrate(TOP, method, settings={"reduce": wanted()}, **how, **START)
     check(found, kept)
     names = list(kept.data_vars)
     labels = ["axis", "quaternion"]
     xr.testing.assert_equal(found[names].drop_vars(labels), kept[names].isel(time=[-1]).drop_vars(labels))
-    stored = ph.integrate(TOP, method, reduce=wanted(), store=tmp_path / "run.zarr", **how, **START)
+    stored = ph.integrate(TOP, method, settings={"reduce": wanted()}, store=tmp_path / "run.zarr", **how, **START)
     for name in set(found.data_vars) - set(names):
         xr.testing.assert_equal(stored[name], found[name])
     xr.testing.assert_equal(stored[names].load(), kept[names])
@@ -91,14 +91,14 @@ def test_the_rows_of_a_long_run_leave_the_memory(monkeypatch):
         seen.append(record.held)
 
     monkeypatch.setattr(rows.Record, "forget", looked)
-    ds = ph.integrate(TOP, "v2", step=0.02, t_end=12.0, t_eval=TIMES, reduce={"energy": "mean"}, **START)
+    ds = ph.integrate(TOP, "v2", step=0.02, t_end=12.0, t_eval=TIMES, settings={"reduce": {"energy": "mean"}}, **START)
     assert ds.energy_count == len(TIMES) and len(seen) > 2 and max(seen) < 500
 
 
 def test_a_run_that_is_stopped_has_the_statistics_of_its_rows_and_goes_on(monkeypatch, tmp_path):
     few(monkeypatch)
     how = {"step": 0.02, "t_end": 12.0, "t_eval": TIMES} | START
-    whole = ph.integrate(TOP, "v2", reduce=wanted()[:-1], store=tmp_path / "whole.zarr", **how).load()
+    whole = ph.integrate(TOP, "v2", settings={"reduce": wanted()[:-1]}, store=tmp_path / "whole.zarr", **how).load()
     told = []
 
     def stop(progress):
@@ -110,7 +110,7 @@ def test_a_run_that_is_stopped_has_the_statistics_of_its_rows_and_goes_on(monkey
     for name, more in (("store", {"store": tmp_path / "run.zarr"}), ("none", {})):
         monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0)
         with pytest.raises((ph.errors.Interrupted, ph.errors.UserFunctionError)) as stopped:
-            ph.integrate(TOP, "v2", reduce=wanted()[:-1], progress=stop, **more, **how)
+            ph.integrate(TOP, "v2", settings={"reduce": wanted()[:-1]}, progress=stop, **more, **how)
         kept[name] = stopped.value.trajectory
         assert 0 < kept[name].angular_velocity_count < len(TIMES) and "incomplete" in kept[name].attrs
     n = kept["store"].sizes["time"]
@@ -125,7 +125,7 @@ def test_a_run_that_is_stopped_has_the_statistics_of_its_rows_and_goes_on(monkey
 
 def test_reductions_are_part_of_the_record():
     how = {"step": 0.1, "steps": 20} | START
-    ds = ph.integrate(TOP, "v2", reduce=wanted(), **how)
+    ds = ph.integrate(TOP, "v2", settings={"reduce": wanted()}, **how)
     xr.testing.assert_identical(ph.rerun(ds, speed=speed, fast=own()), ds)
     with pytest.raises(ph.errors.InvalidInput, match=r"reduction 'fast'; hand it in again: .*fast=reductions.user"):
         ph.rerun(ds, speed=speed)
@@ -149,7 +149,7 @@ def test_what_is_wrong_is_told_before_the_first_step(kind, tmp_path):
     told = []
     with pytest.raises(ph.errors.PolhodeError, match=sentence):
         ph.integrate(ph.orbit(EARTH.mu), "kepler", step=10.0, steps=10, position=(7e6, 0, 0), velocity=(0, 7.5e3, 0),
-                     reduce=reduce, progress=told.append, store=tmp_path / "run.zarr")  # fmt: skip
+                     settings={"reduce": reduce}, progress=told.append, store=tmp_path / "run.zarr")  # fmt: skip
     assert not any(one.stage == "running" for one in told) and not (tmp_path / "run.zarr").exists()
 
 
@@ -161,24 +161,26 @@ def test_a_function_that_fails_later_tells_so_with_the_run_so_far(tmp_path):
 
     for more in ({}, {"store": tmp_path / "run.zarr"}):
         with pytest.raises(ph.errors.UserFunctionError, match="the function of 'x' failed: ValueError: late") as told:
-            ph.integrate(TOP, "v2", step=0.1, steps=20, reduce=[R.mean("x", of=late)], **more, **START)
+            ph.integrate(TOP, "v2", step=0.1, steps=20, settings={"reduce": [R.mean("x", of=late)]}, **more, **START)
         assert told.value.trajectory.time[-1] == 2.0
 
 
 def test_others_say_that_they_have_no_rows_to_reduce():
     reduce, how = {"energy": "mean"}, {"step": 0.1, "steps": 3} | START
     with pytest.raises(ph.errors.InvalidInput, match="tangent and reduce are both given"):
-        ph.integrate(TOP, "v2", reduce=reduce, tangent=True, **how)
-    with pytest.raises(ph.errors.InvalidInput, match="reduce says nothing of an indicator"):
-        ph.chaos.megno(TOP, "v2", reduce=reduce, **how)
-    with pytest.raises(ph.errors.InvalidInput, match="reduce is not for all runs of prepare"):
-        ph.prepare(TOP, "v2", reduce=reduce, step=0.1, steps=3)
+        ph.integrate(TOP, "v2", settings={"reduce": reduce}, tangent=True, **how)
+    with pytest.raises(ph.errors.InvalidInput, match="says nothing of many members"):
+        ph.chaos.megno(TOP, "v2", settings={"reduce": reduce}, **how)
+    with pytest.raises(ph.errors.InvalidInput, match="says nothing of all runs of prepare"):
+        ph.prepare(TOP, "v2", settings={"reduce": reduce}, step=0.1, steps=3)
 
 
 def test_scenarios_have_it_too(tmp_path):
     reduce, how = {"energy": ["mean", "extremes"]}, {"step": 0.1, "steps": 30} | START
-    ph.runs.write_scenario(tmp_path / "top.toml", TOP, "v2", reduce=reduce, **how)
+    ph.runs.write_scenario(tmp_path / "top.toml", TOP, "v2", settings={"reduce": reduce}, **how)
     found, kept = ph.runs.read_scenario(tmp_path / "top.toml").integrate(), ph.integrate(TOP, "v2", **how)
     assert found.energy_max_row == kept.energy.values.argmax() and found.sizes["time"] == 1
     with pytest.raises(ph.errors.InvalidInput, match="has quantiles of 'energy' with a function or numbers of its own"):
-        ph.runs.write_scenario(tmp_path / "no.toml", TOP, "v2", reduce=[R.quantiles("energy", [0.5])], **how)
+        ph.runs.write_scenario(
+            tmp_path / "no.toml", TOP, "v2", settings={"reduce": [R.quantiles("energy", [0.5])]}, **how
+        )

@@ -436,7 +436,7 @@ CALLS = {
         {"system": lambda: ph.free_body(INERTIA), "method": "v2/mr", "step": 0.05, "steps": 4, "every": 2,
          "angular_momentum": W, "tangent": ["inertia"]},
         {"system": lambda: ph.orbit(MU), "method": "v2", "step": 5.0, "steps": 4, "position": R, "velocity": V,
-         "events": ["periapsis"], "reduce": {"energy": "mean"}},
+         "events": ["periapsis"], "settings": {"reduce": {"energy": "mean"}}},
         {"system": lambda: ph.orbit(MU), "method": "mkrk:dp5", "steps": lambda: ph.Tolerance(1e-6), "t_end": 20.0,
          "position": R, "momentum": V},
         {"system": lambda: ph.orbit(MU), "steps": lambda: ph.Tolerance(1e-6, 1e-9, max_step=5.0), "t_end": 20.0,

@@ -51,7 +51,7 @@ WHY = {
     L.LOST: "the solution of a step could be followed no further",
 }
 """What the statuses of steps say."""
-UNUSED = ("events", "t_eval", "tangent", "store", "breaks", "reduce")
+UNUSED = ("events", "t_eval", "tangent", "store", "breaks")
 """Arguments of ``integrate`` that say nothing here."""
 
 
@@ -62,7 +62,7 @@ def plan_of(
     for name in UNUSED:
         if run.get(name) is not None:
             raise InvalidInput(f"{name} says nothing of an indicator of chaos; leave it out")
-    given = {name: run.get(name) for name in ARGUMENTS if name not in ("start", "progress", "store", "reduce")}
+    given = {name: run.get(name) for name in ARGUMENTS if name not in ("start", "progress", "store")}
     given |= {"every": 1 if run.get("every") is None else run["every"], "events": (), "breaks": ()}
     options = {name: value for name, value in run.items() if name not in ARGUMENTS}
     return planned(system, method, 1 if members is None else members, given, run.get("start"), options)

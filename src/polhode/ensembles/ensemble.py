@@ -36,7 +36,7 @@ from polhode.systems import System
 from polhode.trajectory.reductions import BATCH, Reductions, Running
 
 ENGINES = ("auto", "threads", "lanes", "device")
-COMMON = tuple(name for name in ARGUMENTS if name not in ("start", "tangent", "store", "progress", "reduce"))
+COMMON = tuple(name for name in ARGUMENTS if name not in ("start", "tangent", "store", "progress"))
 """Arguments that all members have in common."""
 OF_MEMBER = re.compile(r"member (\d+)")
 WORTH_LANES = 8

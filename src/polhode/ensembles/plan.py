@@ -57,6 +57,7 @@ class Plan:
         try:
             method = find_method(self.method, **own) if own else self.method  # type: ignore[arg-type]
             request = requested(system_of(self.system, varied.at(k, names.system)), method, words)
+            request.settings.of_whole("many members, whose statistics are reduce= of polhode.ensemble")
         except InvalidInput as problem:
             rows = next((
                 name for name, value in self.start.items()
@@ -206,7 +207,7 @@ def planned(
             "tangent is for a single run; run the members one by one by polhode.integrate, or take the indicators of "
             "polhode.chaos, which have members"
         )
-    whole_call, known = {**given, **options, "start": start}, [*ARGUMENTS, "members", "engine", "threads"]
+    whole_call, known = {**given, **options, "start": start}, [*ARGUMENTS, "members", "engine", "threads", "reduce"]
     method = with_options(method, system, whole_call, "ensemble", known)
     chosen = find_method(system.recommended if method is None else method)
     words = {name: value for name, value in given.items() if name != "parameters"}

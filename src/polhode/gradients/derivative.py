@@ -366,6 +366,7 @@ class Derivative:
         system = present_system(system)
         self.names = names_of(wrt, system)
         request = requested(system, method, given)
+        request.settings.of_whole("a gradient")
         if final:
             request = replace(request, recording=replace(request.recording, every=sys.maxsize))
         request = replace(request, tangent=tuple(name for name in self.names if name not in STARTS))

@@ -51,7 +51,6 @@ from polhode.runs.variable_steps import AdaptiveRun, TimeTransformedRun
 from polhode.systems import System
 from polhode.systems.record import present_system
 from polhode.trajectory.energies import energy_balance
-from polhode.trajectory.reductions import Reductions
 from polhode.trajectory.schema import trajectory
 
 if TYPE_CHECKING:
@@ -84,7 +83,6 @@ def integrate(
     events: Events = (),
     breaks: ArrayLike = (),
     tangent: bool | str | Sequence[str] | None = None,
-    reduce: Reductions | None = None,
     store: str | os.PathLike[str] | Store | None = None,
     progress: Callable[[Progress], None] | bool | None = None,
     settings: Settings | Mapping[str, Any] | None = None,
@@ -146,12 +144,6 @@ def integrate(
         body lacks: position and momentum (space frame), rotation (rotation vector theta in the body frame, R to
         R exp[theta]x, rad), angular momentum (body frame). Derivatives by parameters are at fixed initial values of
         these. Burns, impulses and edges of shadows on the way are part of the map; rows are at fixed times.
-    reduce : Reduction, list or mapping, optional
-        Statistics of the rows, taken while they come: of ``polhode.ensembles.reductions``,
-        ``[reductions.mean("attitude")]``, or ``{"energy": ["mean", "extremes"]}``, as of the members of
-        ``polhode.ensemble`` but for crossings and events; functions ``of`` get rows, with ``time`` in the place of
-        ``member``. The result has ``energy_mean``, ``energy_min_row`` and so on, and of the rows the last one alone, so
-        that memory does not grow with them; with a ``store`` all are there.
     store : path or Store, optional
         A new folder (``run.zarr``) that receives the rows while the run goes, so that ``polhode.resume`` goes on from
         its last checkpoint, bit for bit, however the process ended; ``polhode.load`` reads what is there so far. Rows
@@ -162,7 +154,7 @@ def integrate(
         terminal, on stderr.
     settings : Settings or mapping, optional
         A ``polhode.Settings``, or a mapping of its names: ``compensated`` sums, ``guard``, ``units`` and ``epoch`` of
-        the Dataset, ``threads``.
+        the Dataset, ``threads``, and ``reduce`` to statistics of the rows.
     **at_start : array_like
         The six words of a ``polhode.State`` that are wanted most. ``attitude`` (4,) or (3, 3): unit quaternion
         (w, x, y, z), rotation matrix or SciPy ``Rotation``, body to space; identity by default. ``angular_velocity`` or
@@ -213,7 +205,7 @@ def integrate(
     """
     given: dict[str, Any] = {
         "step": step, "steps": steps, "t_end": t_end, "every": every, "t_eval": t_eval, "start": start,
-        "parameters": parameters, "events": events, "breaks": breaks, "tangent": tangent, "reduce": reduce,
+        "parameters": parameters, "events": events, "breaks": breaks, "tangent": tangent,
         "settings": settings, **at_start,
     }  # fmt: skip
     if not STATE_SET.issuperset(at_start):

@@ -226,6 +226,7 @@ def prepare(
         if name in ARGUMENTS:
             raise InvalidInput(
                 f"{name} is not for all runs of prepare; give start and parameters to its run(...), and take "
-                "polhode.integrate for events, breaks, t_eval, tangent, reduce, store or progress"
+                "polhode.integrate for events, breaks, t_eval, tangent, store or progress"
             )
+    Settings.of(settings).of_whole("all runs of prepare")
     return PreparedRuns(system, with_options(method, system, words | options, "prepare", words), words)

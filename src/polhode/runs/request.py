@@ -53,11 +53,11 @@ WITHOUT_SERIES = "mkrk:dp8"
 """The method of a tolerance where loads have no series."""
 TOLERANCE = ("rtol", "atol", "first_step", "max_step", "max_steps")
 STARTED = {"t0": "time", "clock": "time_variables"} | {n: n for n in ("since", "commanded", *OF_METHODS[:3])}
-SET = ("compensated", "guard", "units", "epoch")
+SET = ("compensated", "guard", "units", "epoch", "reduce")
 """Flat words of a scenario and of a record that are one argument of a run each: ``steps``, ``start``, ``settings``."""
 ARGUMENTS = (
     "step", "steps", "t_end", "every", "t_eval", "start", *STATE_WORDS, "parameters", "events", "breaks", "tangent",
-    "reduce", "store", "progress", "settings",
+    "store", "progress", "settings",
 )  # fmt: skip
 """Those of ``integrate`` by name."""
 TIMES = ("step", "t_end", "time", "first_step", "max_step", "t_eval", "since", "breaks")
@@ -398,7 +398,7 @@ def requested(system: object, method: str | Method | MethodSpec | None, given: M
         system, chosen, y, steps, t0, t_end, recording, tuple(events), tuple(breaks),
         None if first == t0 else first, truth(given.get("commanded") or False, "commanded"),
         settings if units == settings.units else replace(settings, units=units),
-        parameters, wanted(given.get("tangent")), of_rows(given.get("reduce")), by_tolerance,
+        parameters, wanted(given.get("tangent")), of_rows(settings.reduce), by_tolerance,
     )  # fmt: skip
     if key is not None:
         made.__dict__["idle"] = []  # what its runs leave for others
@@ -452,7 +452,7 @@ def key_of(method: object, given: Mapping[str, Any]) -> tuple[object, ...] | Non
     get = given.get
     step, steps, t_end, every = get("step"), get("steps"), get("t_end"), get("every", 1)
     usual = get("t_eval") is get("start") is get("parameters") is get("settings") is None
-    usual = usual and get("tangent") is get("reduce") is None
+    usual = usual and get("tangent") is None
     events, breaks = get("events", ()), get("breaks", ())
     empty = type(events) is type(breaks) is tuple and not events and not breaks
     plain_numbers = type(step) in SIZED and type(steps) in COUNTED and type(t_end) in SIZED and type(every) is int

@@ -13,6 +13,7 @@ from polhode.epochs import epoch_of
 from polhode.errors import InvalidInput, closest, said_of, shown, unknown_name
 from polhode.trajectory import UNITS
 from polhode.trajectory.reduction_kinds import Reduction
+from polhode.trajectory.reductions import Reductions
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,12 @@ class Settings:
         while no load reads it.
     threads : int
         How many processors may share the loads of many bodies; no bit of a result depends on it.
+    reduce : Reduction, list or mapping, optional
+        Of ``polhode.integrate``: statistics of the rows, taken while they come, of ``polhode.ensembles.reductions``,
+        ``[reductions.mean("attitude")]``, or ``{"energy": ["mean", "extremes"]}``, as of the members of
+        ``polhode.ensemble`` but for crossings and events; functions ``of`` get rows, with ``time`` in the place of
+        ``member``. The result has ``energy_mean``, ``energy_min_row`` and so on, and of the rows the last one alone, so
+        that memory does not grow with them; with a ``store`` all are there.
 
     Raises
     ------
@@ -51,6 +58,7 @@ class Settings:
     units: str = "consistent"
     epoch: str | None = None
     threads: int = 1
+    reduce: Reductions | None = None
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -80,6 +88,11 @@ class Settings:
             if name not in known:
                 raise unknown_name("name in settings", name, known)
         return cls(**given)
+
+    def of_whole(self, what: str) -> None:
+        """Refuse statistics of rows in what has none of one run."""
+        if self.reduce is not None:
+            raise InvalidInput(f"reduce in settings is for rows of one run, and says nothing of {what}; leave it out")
 
 
 BY_DEFAULT = Settings()
@@ -116,6 +129,7 @@ MOVED: dict[str, Callable[[str, str], str]] = {
 
 ELSEWHERE: dict[str, Callable[[str, str], str]] = {
     **dict.fromkeys(("tolerance", "tol", "accuracy"), MOVED["rtol"]),
+    "reduce": lambda name, value: f"settings={{{name!r}: ...}}",
     **dict.fromkeys(("t_span", "tspan"), lambda name, value: "t_end=..., and start={'time': ...}"),
     **dict.fromkeys(("y0", "x0", "initial", "initial_state"), lambda name, value: "start={'position': ..., ...}"),
 }
