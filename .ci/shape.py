@@ -63,7 +63,7 @@ SIZES = {
     "programs": (5901, 3726),
     "runs": (12433, 7485),
     "surroundings": (2634, 1194),
-    "systems": (13660, 7000),
+    "systems": (13665, 7002),
     "trajectory": (7275, 3720),
     "viewer": (3888, 1183),
 }

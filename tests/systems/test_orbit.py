@@ -322,7 +322,7 @@ def test_what_is_conserved():
     reads = {name for name, one in both.items() if one.velocity_dependent}
     assert reads == {"drag", "air", "along"}
     assert {name for name in SAMPLES if not SAMPLES[name].autonomous} == {"circle", "table", "even sunlight", "burn"}
-    assert both["drag"].recommended == "mkrk:cv8" and upright.recommended == "rkn6_14a/kepler"
+    assert both["drag"].recommended == "mkrk:cv8" and upright.recommended == "abah10_6_4/kepler"
 
 
 @each("name", SAMPLES)
@@ -562,7 +562,7 @@ def test_tables_of_forces_are_those_of_python():
 def test_a_scenario_with_forces(read):
     scenario = read(SCENARIO)
     system = ph.orbit(2.0, 3.0, [SAMPLES["zonal"], SAMPLES["circle"]])
-    assert scenario.system.arguments == system.arguments and scenario.method == "rkn6_14a/kepler"
+    assert scenario.system.arguments == system.arguments and scenario.method == "abah10_6_4/kepler"
     ds = ph.integrate(system, step=0.01, t_end=0.1, position=R, velocity=V)
     np.testing.assert_array_equal(scenario.integrate().position, ds.position)
     text = SCENARIO.replace("forces = [", "more = [")

@@ -24,7 +24,7 @@ Which one? Without --method a run takes what measurements recommend for its syst
   loads that depend on time and configuration only   rkn6_14a; fg6_5, pmlf6 where the system has commutator loads
   the same, weak beside the free motion              aba10_6_4; pmlf6
   any system to many digits                          taylor with a tolerance; tops, walls: taylor12, taylor16
-  orbits about a centre, weakly perturbed            aba10_6_4/kepler, rkn6_14a/kepler; nothing but the centre: kepler
+  orbits about a centre, weakly perturbed            abah10_6_4/kepler, rkn6_14a/kepler; nothing but the centre: kepler
   loads that depend on velocities                    mkrk:cv8; where they are weak, as drag is, s6_10, kl8
   very many coarse steps                             v2, trapm, imid
   steps chosen by a tolerance (rtol)                 taylor; mkrk:dp8 where loads cannot be traced
