@@ -411,7 +411,7 @@ def short_motion(mu, r, v, t, every):
     # The anomaly, from plain numbers: its error moves the point along its orbit, not off it.
     r0 = np.sqrt(square)
     i0 = 1.0 / r0
-    zeta, tau = speed * r0 - mu, t * i0
+    zeta, tau = fused(speed, r0, 0.0 - mu), t * i0
     b, x = (mu - zeta) * i0, tau * tau
     bend, turn, q = (0.5 * eta * i0) * tau, (zeta * (1.0 / 6.0) * i0) * x, b * x
     more = (2.0 * bend - 1.0) + 5.0 * ((turn - bend * bend) + q * (1.0 / 60.0))
@@ -428,11 +428,11 @@ def short_motion(mu, r, v, t, every):
         G2, G3, G1 = x * brief(VERSINE, q), y * third, s - (b * y) * third
         G0, i = 1.0 - b * G2, 1.0 / (r0 + eta * G1 + zeta * G2)
         first = ((t - r0 * s) - eta * G2 - zeta * G3) * i
-        slope, bow = (eta * G0 + zeta * G1) * i, (zeta * G0 - b * eta * G1) * (i * (1.0 / 6.0))
+        slope, bow = fused(eta, G0, zeta * G1) * i, fused(zeta, G0, (0.0 - b * eta) * G1) * (i * (1.0 / 6.0))
         e, third = 0.5 * first * slope, first * first * bow
         d = first * (e * (2.0 * e - 1.0) + (1.0 - third))
-        last = first * (2.0 * e * e - third)
-        e, x = (b * d) * d, last * last - SETTLED * SETTLED * x
+        last = first * fused(2.0 * e, e, 0.0 - third)
+        e, x = (b * d) * d, fused(last, last, (0.0 - SETTLED * SETTLED) * x)
         solved = fit & within(x, 1e-300) & within(e * e, CURVED * CURVED)
         solved = solved & within(r0 * i, APART) & within(q * q, 4.0 * LARGEST)
         if solved == every:
@@ -542,10 +542,10 @@ def kepler_motion(mu, m, r, p, t):
     gdot, dgdot = two_times(x, dx, i, di)
     x, dx = two_times(*two_times(-mu, 0.0, G1, dG1), *two_times(w, dw, i, di))
     fdot, dfdot, g, dg = direction * x, direction * dx, direction * g, direction * dg
-    small, little = axpy(df, r, scale(dg, v)), axpy(dfdot, r, scale(dgdot, p))
+    small, little = together(df, r, dg, v), together(dfdot, r, dgdot, p)
     if r0 < APART * r1 and r1 < APART * r0:
-        position = joined(r, add(axpy(f, r, scale(g, v)), small))
-        momentum = joined(p, add(axpy(fdot, r, scale(gdot, p)), little))
+        position = joined(r, add(together(f, r, g, v), small))
+        momentum = joined(p, add(together(fdot, r, gdot, p), little))
     else:
         (f, df), (gdot, dgdot) = two_sum(f, 1.0), two_sum(gdot, 1.0)
         position = whole(summed(f, r, g, v, axpy(df, r, small)))

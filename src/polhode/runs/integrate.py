@@ -214,8 +214,10 @@ def integrate(
     if ends and step is None and steps is None and method is None and not hasattr(type(start), "isel"):
         given["steps"] = UNSAID
     if store is None and progress is None:
-        system = present_system(system)
-        before = asked_before(system, method, key_of(method, given))
+        if type(system) is not System or system.made_again is not None:
+            system = present_system(system)
+        kept = system.__dict__.get("_request")
+        before = asked_before(kept, method or system.recommended, key_of(method, given))
         if before is not None and (ds := _once_more(before, at_start)) is not None:
             return ds
     request = requested(system, method, given)
@@ -230,7 +232,7 @@ def _keep(run: Run) -> None:
     """Let others have the run, which is over, where their requests differ in the start alone."""
     system, idle = run.system, run.request.__dict__.get("idle")
     other = (system.called and system.called.no_programs) or system.sampled or system.memory or run.ended
-    if idle is not None and not other and run.y.size <= MOST_KEPT and (one := Repeated.of(run, run.request)):
+    if idle is not None and not other and run.y.size <= MOST_KEPT and (one := Repeated.of(run)):
         idle.append(one)
 
 

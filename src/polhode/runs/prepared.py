@@ -146,7 +146,7 @@ class PreparedRuns:
             run, record, chosen = self._taken(start, parameters)
             usual = chosen and parameters is None and type(start) is dict and STATE_SET.issuperset(start)
             if repeated is None and usual:
-                repeated = Repeated.of(run, run.request)
+                repeated = Repeated.of(run)
             return Rows(run.system, record.times[: record.count], record.states[: record.count])
         finally:
             self._idle.append((made, repeated))

@@ -16,7 +16,6 @@ from polhode.kernel import layout as L
 from polhode.lazy import xr
 from polhode.runs.initial_state import of_one_body, start_state, unturned_of
 from polhode.runs.parameters import with_parameters
-from polhode.runs.request import Request
 from polhode.runs.resolution import tell_of_orbit
 from polhode.runs.result import finish
 from polhode.runs.state import STATE_SET
@@ -68,10 +67,10 @@ class Repeated:
         self.behind = self.counts, one.event_addresses, one.sides, one.before
 
     @staticmethod
-    def of(run: Run, request: Request) -> Repeated | None:
+    def of(run: Run) -> Repeated | None:
         """The runs like this one, which is over; None where they need more than the loop, or more time than a slice."""
         cls = {Run: Repeated, AdaptiveRun: RepeatedByTolerance}.get(type(run))
-        system, prepared = request.system, run.integrator.prepared
+        request, system, prepared = run.request, run.system, run.integrator.prepared
         watched = (
             request.events
             or request.breaks

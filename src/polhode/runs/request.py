@@ -313,11 +313,12 @@ def for_tolerance(system: System) -> str:
 
 
 def asked_before(
-    system: System, method: str | Method | MethodSpec | None, key: tuple[object, ...] | None
+    kept: tuple[Any, Any, Any] | None, method: str | Method | MethodSpec, key: tuple[object, ...] | None
 ) -> Request | None:
-    """The last request of this system, where one with a ``key_of`` differs from it in the start alone."""
-    before, request, row = system.__dict__.get("_request", (None, None, None))
-    return request if key is not None and before == key and _present(method or system.recommended) == row else None
+    """The last request of a system, of what that has kept of it, where one with a ``key_of`` differs from it in the
+    start alone."""
+    before, request, row = kept or (None, None, None)
+    return request if key is not None and before == key and _present(method) == row else None
 
 
 def requested(system: object, method: str | Method | MethodSpec | None, given: Mapping[str, Any]) -> Request:

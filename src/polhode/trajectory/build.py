@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple, cast
 
@@ -169,13 +169,15 @@ def _further(system: System, states: Array, virials: Array | None, members: Cons
     return {name: values.reshape(*shape, *values.shape[1:]) for name, values in found.items()}
 
 
-def _quantities(system: System, sources: Sources) -> dict[str, int | Callable[[Sources], Any]]:
+def _quantities(
+    N: int, conserves: Sequence[str], rotates: bool, translates: bool, sources: Sources
+) -> dict[str, int | Callable[[Sources], Any]]:
     """The variables of a system, each as the number of a source, or what makes it of all of them."""
-    conserves, moving, N = system.conserves, system.rotates or system.translates, system.N
+    moving = rotates or translates
     found: dict[str, int | Callable[[Sources], Any]] = {}
-    if system.rotates:
+    if rotates:
         found |= {name: SOURCES.index(name) for name in ("attitude", "angular_momentum", "angular_velocity")}
-    if system.translates:
+    if translates:
         found |= {"position": partial(_columns, N, L.POSITION), "momentum": partial(_columns, N, L.MOMENTUM),
                   "velocity": SOURCES.index("velocity")}  # fmt: skip
     others = {name: lambda all_, name=name: all_[-1][name] for name in sources[-1]}
@@ -220,7 +222,7 @@ def _words_of(
     and room for the coordinates of the last times."""
     N, label, meaning = system.N, schema.UNITS[units], schema.MEANING
     found: Named = {}
-    quantities = _quantities(system, sources)
+    quantities = _quantities(N, system.conserves, system.rotates, system.translates, sources)
     for name, source in quantities.items():
         values = sources[source] if isinstance(source, int) else source(sources)
         inner, total, dims, at = values.ndim - len(leading), name.startswith("total_"), leading, None
