@@ -61,9 +61,9 @@ SIZES = {
     "polhode": (1832, 890),
     "polhode_papers": (15597, 8232),
     "programs": (5901, 3726),
-    "runs": (12435, 7486),
+    "runs": (12436, 7487),
     "surroundings": (2634, 1194),
-    "systems": (13664, 7002),
+    "systems": (13662, 7001),
     "trajectory": (7277, 3720),
     "viewer": (3888, 1183),
 }

@@ -49,7 +49,8 @@ def pairs():
 def test_gravity_beyond_the_centre_is_that_of_an_orbit(name):
     ours, force = pairs()[name]
     built = ph.orbit(EARTH.mu, mass=120.0, forces=[force])
-    assert ours.recommended == built.recommended and ours.conserves == built.conserves
+    assert ours.conserves == built.conserves  # a body that turns, and a point
+    assert (ours.recommended, built.recommended) == ("rkn6_14a/kepler", "abah10_6_4/kepler")
     free = ph.integrate(craft(), **RUN, **LOW).position.values[-1]
     a, b = (ph.integrate(one, "rkn6_14a/kepler", **RUN, **LOW) for one in (ours, built))
     assert abs(a.position.values - b.position.values).max() < 1e-14 * 6878e3

@@ -28,7 +28,8 @@ def craft(*loads, **around):
 def test_harmonics_are_those_of_an_orbit(how):
     ours, built = (craft(ph.loads.harmonics("egm2008", **how)),
                    ph.orbit(MU, mass=120.0, forces=[ph.forces.gravity_field("egm2008", **how)]))  # fmt: skip
-    assert ours.conserves == built.conserves and ours.recommended == built.recommended == "rkn6_14a/kepler"
+    assert ours.conserves == built.conserves  # a body that turns, and a point
+    assert (ours.recommended, built.recommended) == ("rkn6_14a/kepler", "abah10_6_4/kepler")
     free = ph.integrate(craft(), **RUN, **LOW).position.values[-1]
     for method in ("rkn6_14a/kepler", "mkrk:cv8"):
         a, b = (ph.integrate(one, method, **RUN, **LOW) for one in (ours, built))

@@ -217,7 +217,8 @@ def integrate(
         if type(system) is not System or system.made_again is not None:
             system = present_system(system)
         kept = system.__dict__.get("_request")
-        before = asked_before(kept, method or system.recommended, key_of(method, given))
+        chosen = system.recommended if method is None else method
+        before = asked_before(kept, chosen, key_of(method, given))
         if before is not None and (ds := _once_more(before, at_start)) is not None:
             return ds
     request = requested(system, method, given)

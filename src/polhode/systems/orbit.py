@@ -38,9 +38,6 @@ from polhode.systems.controllers import Controllers
 from polhode.systems.forces.acting import burns_of, forces_of, loads_of, mass_at, masses_of
 from polhode.systems.record import IDENTITY, System
 
-NEAR = "abah10_6_4/kepler"
-"""The cheapest method at 1e-9 under weak forces with a potential: zonal terms, Sun and Moon up to 150,000 km high."""
-
 
 @answering
 @words.described_by(given_of)
@@ -106,7 +103,6 @@ def orbit(
     functions = {"force": force, "potential": potential, "reported_energy": reported_energy}
     given = given_of(functions, "position", parameters, states, controllers, loads, work)
     found, N = forces_of(forces), len(masses)
-    weak = any(one.impulse is None for one in found) and not any(one.velocity_dependent for one in found)
     burns = burns_of(found, mu, masses)
     return assembled(
         "orbit",
@@ -114,7 +110,7 @@ def orbit(
         [central(mu), *(replace(one, books=given.worked or one.impulse is not None)
                         for one in loads_of(found, float(masses[0]), burns))],
         {"mu": mu, "mass": mass, "forces": found, "surface": surface},
-        given, None, {"recommended": NEAR} if weak else {}, {"in_turn": True},
+        given, how={"in_turn": True},
         mass_at=partial(mass_at, float(masses[0]), burns) if burns else None,
         ground=ground_of(surface, mu, N), direct={"mu": (0, True)},
     )  # fmt: skip

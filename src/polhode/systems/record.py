@@ -78,6 +78,8 @@ KEPT = ("_bodies", "_blocks", "_of_potential", "_compiled", "_sloping", "_dynami
         "without_thickness", "for_kernels", "_words", "work_columns")  # fmt: skip
 """What a system works out when it is asked."""
 
+NEAR = "abah10_6_4/kepler"
+"""The cheapest method at 1e-9 of a point under weak forces: zonal terms, Sun and Moon up to 150,000 km high."""
 DERIVED = frozenset({
     "series", "commutator", "potential", "no_auxiliary", "nothing_read", "nothing_sampled", "wheels", "exact_kicks",
     "translation", "rotation", "points", "fixed_centre",
@@ -291,7 +293,7 @@ class System:
             if self.velocity_dependent and self.loads is not no_loads:
                 kind = "mkrk:cv8"
             elif "central_gravity" in self.provides and not only:
-                kind = "rkn6_14a/kepler"
+                kind = NEAR if self.N == 1 and "points" in self.provides else "rkn6_14a/kepler"
             own["recommended"] = kind
         for name in ("commutator", "series"):
             if own[name] is not None and self.called and self.loads is not no_loads and not is_derived(self.loads):
