@@ -202,3 +202,16 @@ def test_ctrl_c_while_the_picture_is_drawn_tells_where_the_trajectory_is(polhode
     code, told = polhode("run", "top.toml")
     assert code == 130 and told == "interrupted when the run was over; written: top.nc"
     assert ph.load("top.nc").sizes["time"] == 3
+
+
+def test_statistics_of_rows_are_told_and_one_row_is_not_drawn(polhode):
+    """Neither are errors told between one row and itself."""
+    Path("top.toml").write_text(RUN + "reduce = { energy = ['mean', 'extremes'], angular_momentum = 'std' }\n")
+    told = CliRunner().invoke(group, ["run", "top.toml"]).output
+    assert "t = 0 to 0.004, 2 steps of 0.002, the last row" in told and "momentum error" not in told
+    ds = ph.load("top.nc")
+    assert f"energy_mean {ds.energy_mean.item():.6g}" in told and "energy_min_row" not in told
+    assert "angular_momentum_std " + " ".join(f"{x:.6g}" for x in ds.angular_momentum_std.values) in told
+    assert ds.sizes["time"] == 1 and not Path("top.png").exists()
+    assert polhode("run", "top.toml", "--store", "all.zarr")[0] == 0
+    assert ph.load("top.nc").sizes["time"] == 3 and Path("top.png").exists()

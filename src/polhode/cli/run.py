@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import tempfile
@@ -37,8 +38,8 @@ SPOKEN = {
 }
 """Names of conserved quantities in the table."""
 THERMODYNAMIC = ("temperature", "temperature_translational", "temperature_rotational", "pressure")
-MOST_KINDS = 8
-"""Most kinds of events listed in the table."""
+MOST_KINDS, MOST_SHOWN = 8, 4
+"""Most kinds of events listed in the table, and numbers of a statistic."""
 OWN = (str(Path(__file__).resolve().parents[1]), "<frozen importlib")
 """How the names of files begin whose lines are no user's."""
 
@@ -195,7 +196,7 @@ def deliver(compute: Callable[[Display], Result], quiet: bool, no_picture: bool,
                 result.failed = result.failed or Interrupted("interrupted when the run was over")
     written = [result.out]
     try:
-        if result.failed is None and not no_picture:
+        if result.failed is None and not no_picture and not last_alone(ds):
             written += _picture(ds, result.picture or result.out.with_suffix(".png"))
         many = is_ensemble(ds)
         facts = summary_of_members(ds) if many else summary(ds)
@@ -309,6 +310,19 @@ def _picture(ds: xr.Dataset, path: Path) -> list[Path]:
     return [path]
 
 
+def statistics(ds: xr.Dataset) -> dict[str, Any]:
+    """Statistics of the rows of a run that was asked for any, in JSON's types."""
+    return {
+        str(name): one.values.tolist() for name, one in ds.data_vars.items()
+        if '"reduce"' in ds.attrs["run"] and "time" not in one.dims and not str(name).startswith("event_")
+    }  # fmt: skip
+
+
+def last_alone(ds: xr.Dataset) -> bool:
+    """Whether of the rows of a run only the last one is there beside their statistics."""
+    return ds.sizes.get("time") == 1 and not is_ensemble(ds) and bool(statistics(ds))
+
+
 def summary(ds: xr.Dataset) -> dict[str, Any]:
     """Largest errors, iterations and cost of a run, in JSON's types."""
     import numpy as np
@@ -321,7 +335,8 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
         return found if np.isfinite(found) else None
 
     conserves = [name for name in str(ds.attrs["conserves"]).split(", ") if name]
-    momenta = {name: largest(error) for name, (error, _) in momentum_errors(ds).items()}
+    alone = last_alone(ds)  # then errors are those at the end, and there is no start to compare with
+    momenta = {name: largest(error) for name, (error, _) in ({} if alone else momentum_errors(ds)).items()}
     bath = None
     if "conserved_energy" in ds:
         bath = largest((ds.conserved_energy - ds.conserved_energy[0]) / (float(ds.kinetic_energy.mean()) or 1.0))
@@ -346,11 +361,13 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
         "step_sizes": [
             float(ds.attrs[f"step_{size}"]) for size in ("smallest", "largest") if f"step_{size}" in ds.attrs
         ],
-        "t": ds.time.values[[0, -1]].tolist(),
+        "t": [json.loads(ds.attrs["run"])["t0"] if alone else float(ds.time[0]), float(ds.time[-1])],
         "rows": ds.encoding.get("rows", len(ds.time)),
         "rows_looked_at": len(ds.time),
         "complete": "incomplete" not in ds.attrs,
         "error": ds.attrs.get("incomplete"),
+        "statistics": statistics(ds),
+        "last_row_alone": alone,
         "energy_conserved": "energy" in conserves,
         "energy_error": largest(ds.energy_error),
         "energy_note": ds.energy_error.attrs.get("note"),
@@ -384,6 +401,7 @@ def events(ds: xr.Dataset) -> dict[str, Any]:
 
 def table(facts: dict[str, Any]) -> str:
     """The summary as a short table for people."""
+    import numpy as np
 
     def size(value: float | None) -> str:
         return "not finite" if value is None else f"{value:.1e}"
@@ -408,15 +426,22 @@ def table(facts: dict[str, Any]) -> str:
     met = [f"{one['count']} {kind}, t = {one['first']:.9g}" + (f" to {one['last']:.9g}" if one["count"] > 1 else "")
            for kind, one in events[:MOST_KINDS]]  # fmt: skip
     met += [f"and {len(events) - MOST_KINDS} kinds more"] if len(events) > MOST_KINDS else []
+    rows = f"{facts['rows']} rows"
+    if facts["last_row_alone"]:
+        rows = "the last row, whose errors these are, and statistics of all; no picture"
+    found = ((name, np.ravel(value)) for name, value in facts["statistics"].items())
+    told = [" ".join([name, *(f"{x:.6g}" for x in values[:MOST_SHOWN]), "..." * (len(values) > MOST_SHOWN)]).strip()
+            for name, values in found if not name.endswith(("_count", "_row"))]  # fmt: skip
     shown, solved, each = facts["rows_looked_at"], facts["iterations"], facts["ns_per_step"]
     return laid_out(facts["title"], [
         ("method", f"{facts['method']}, order {facts['order']}; cite {facts['citation']}"),
-        ("span", f"t = {start:g} to {end:g}, {taken}, {facts['rows']} rows"),
+        ("span", f"t = {start:g} to {end:g}, {taken}, {rows}"),
         ("looked at", shown < facts["rows"] and f"{shown} rows among them, for what follows and for the picture"),
         ("steps", facts["step_sizes"] and "{:.3g} smallest, {:.3g} largest".format(*facts["step_sizes"])),
         *balance,
         *((f"{SPOKEN.get(name, name)} error", f"{size(error)} relative")
           for name, error in facts["momentum_errors"].items()),
+        *zip(("statistics", *[""] * len(told)), told, strict=False),
         ("temperature", "temperature" in means and f"{mean('temperature')} in the second half; translation "
          f"{mean('temperature_translational')}, rotation {mean('temperature_rotational')}"),
         ("pressure", "pressure" in means and f"{mean('pressure')} in the second half"),

@@ -251,7 +251,9 @@ def taylor_engine_for(run: Run, again: Callable[[], Engine] | None, tolerances: 
     if run.adaptive and run.event_detection:
         return "events are looked for after steps of members' own"
     if system.switches or system.watched or system.impulses or run.breaks or system.sampled:
-        return f"{system.name!r} changes its loads during a run (burns, shadows, impulses), each member at its own time"
+        return (
+            f"loads of {system.name!r} change during a run (burns, shadows, impulses, samples), at which steps are cut"
+        )
     try:
         made = series_of(system)
     except InvalidInput as problem:
