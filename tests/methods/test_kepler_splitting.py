@@ -127,3 +127,12 @@ def test_where_there_is_a_corrector():
     for label in ("rkn4_6b:corrected", "pmlf6/kepler:corrected", "kl8/kepler:corrected"):  # drift, processed, order 8
         with pytest.raises(InvalidInput, match="takes no options, but 'corrected' was given"):
             method(label)
+
+
+@each("step", [0.75, 1.1])
+def test_the_energy_of_short_steps_wanders_and_does_not_drift(step):
+    """On a circle, where each step is the same: a correction of the last digits left out makes it 20 times as much."""
+    start = {"position": (1.0, 0.0, 0.0), "velocity": (0.0, 0.6, 0.8)}
+    ds = ph.integrate(ph.orbit(1.0), "kepler", step=step, steps=20_000, every=500, **start)
+    momentum = ds.angular_momentum_space.values
+    assert abs(ds.energy_error).max() < 2e-13 and np.linalg.norm(momentum - momentum[0], axis=1).max() < 2e-13

@@ -438,7 +438,7 @@ def short_motion(mu, r, v, t, every):
         if solved == every:
             break
         s = s + d
-    e, q = b * d, d * (slope + d * (3.0 * bow))
+    e, q = b * d, d * slope
     i1 = i - (i * q) * (1.0 - q)
     x, y = G1 + d * G0 * (1.0 / 3.0), G0 - e * G1 * (1.0 / 3.0)
     G1, G2 = G1 + d * (G0 - 0.5 * e * x), G2 + d * (G1 + 0.5 * d * y)
