@@ -361,7 +361,7 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
         "step_sizes": [
             float(ds.attrs[f"step_{size}"]) for size in ("smallest", "largest") if f"step_{size}" in ds.attrs
         ],
-        "t": [json.loads(ds.attrs["run"])["t0"] if alone else float(ds.time[0]), float(ds.time[-1])],
+        "t": [json.loads(ds.attrs["run"])["t0"] if alone else float(ds.time.values[0]), float(ds.time.values[-1])],
         "rows": ds.encoding.get("rows", len(ds.time)),
         "rows_looked_at": len(ds.time),
         "complete": "incomplete" not in ds.attrs,
