@@ -2,7 +2,7 @@
 
     python benchmarks/long_top.py [--steps 1000000000] [--starts 16]
 
-An asymmetric body, ``exact`` with steps of 0.1, from so many starts. The root mean square error over the starts is
+An asymmetric body, ``exact`` with steps of 0.1, from so many starts in lanes. The root mean square error over them is
 fitted by a power of the number of steps over the last three decades: 0.5 is Brouwer's law.
 """
 
@@ -22,19 +22,21 @@ ROWS = 1000
 
 def powers(steps: int, starts: int) -> dict[str, tuple[float, float]]:
     """Power and last error of the momentum in space, and of the energy."""
-    rng, found = np.random.default_rng(11), {"momentum": [], "energy": []}
+    rng = np.random.default_rng(11)
     body = ph.free_body((1.0, 1.7, 2.3))
-    for _ in range(starts):
-        ds = ph.integrate(
-            body, "exact", step=0.1, steps=steps, every=max(1, steps // ROWS), angular_velocity=rng.normal(size=3)
-        )
-        spin = ds.spin.values if "spin" in ds else ph.rotation.rotate(ds.attitude.values, ds.angular_momentum.values)
-        found["momentum"].append(np.linalg.norm(spin - spin[0], axis=1) / np.linalg.norm(spin[0]))
-        found["energy"].append(np.abs(ds.energy_error.values))
+    every = max(1, steps // ROWS)
+    members = {"angular_velocity": rng.normal(size=(starts, 3))}
+    ds = ph.ensemble(body, "exact", members=members, step=0.1, steps=steps, every=every, engine="lanes")
+    spin = ds.angular_momentum_space.values
+    size = np.linalg.norm(spin[:, 0], axis=-1)
+    found = {
+        "momentum": np.linalg.norm(spin - spin[:, :1], axis=-1) / size[:, None],
+        "energy": abs(ds.energy_error.values),
+    }
     counts = np.arange(ROWS + 1) / ROWS
     result = {}
     for name, errors in found.items():
-        mean = np.sqrt((np.array(errors) ** 2).mean(axis=0))
+        mean = np.sqrt((errors**2).mean(axis=0))
         some = np.unique(np.geomspace(1, ROWS, 40).astype(int))
         good = some[mean[some] > 0.0]
         power = np.polyfit(np.log(counts[good]), np.log(mean[good]), 1)[0] if len(good) > 2 else 0.0
@@ -58,6 +60,7 @@ def main() -> None:
     given = reader.parse_args()
     for name, (power, last) in powers(given.steps, given.starts).items():
         print(f"{name}: power {power:.2f}, {last:.1e} after {given.steps:.0e} steps")
+    print(f"memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 
 if __name__ == "__main__":
