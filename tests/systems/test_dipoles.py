@@ -15,6 +15,7 @@ from polhode.checks import load_caller
 from polhode.errors import InvalidInput, NotFinite
 from polhode.kernel import layout as slots
 from polhode.methods.splitting_tables import SCHEMES
+from polhode.runs import integrator
 from polhode.runs.initial_state import start_state
 from polhode.trajectory import schema
 
@@ -489,3 +490,28 @@ def test_bodies_that_overlap_are_found_wherever_they_are(box):
         direction = rng.standard_normal(3)
         y[7, :3] = y[11, :3] + 0.1999 * direction / np.linalg.norm(direction)
         assert system.check(y.ravel()).startswith("bodies 7 and 11 overlap")
+
+
+@pytest.mark.parametrize("method", ["v2", "baoab:temperature=1:friction=1", "compensated"])
+def test_many_bodies_rotate_together_as_each_by_itself(method, monkeypatch):
+    """Slow, fast and along an axis, at rest, a sphere, a rod; the last lanes are not all taken."""
+    n, rng = 101, np.random.default_rng(3)
+    inertia = 1.0 + np.sort(rng.random((n, 3)), axis=1)
+    inertia[:2] = (1.0, 1.0, 1.0), (1e-3, 2.0, 2.0)
+    momenta = np.exp(rng.uniform(-9.0, 6.0, (n, 1))) * rng.standard_normal((n, 3))
+    momenta[2:4] = (0.0, 0.0, 0.0), (0.0, 3.0, 0.0)
+    gas = ph.dipoles(n, inertia=inertia, epsilon=0.0, dipole=(0.0, 0.0, 0.0))
+    start = {**lattice(n, 3.0), "angular_momentum": momenta}
+    many = {"compensated": True} if method == "compensated" else {}
+    ends = []
+    for least in (n, n + 1):
+        monkeypatch.setattr(integrator, "MANY", least)
+        ds = ph.integrate(gas, "v2" if many else method, step=0.1, steps=3, settings=many, **start)
+        ends.append(ds.isel(time=-1))
+    one, other = ends
+    np.testing.assert_allclose(one.attitude, other.attitude, rtol=0, atol=1e-14)
+    size = np.linalg.norm(momenta, axis=1, keepdims=True)
+    np.testing.assert_allclose(
+        one.angular_momentum / (1 + size), other.angular_momentum / (1 + size), rtol=0, atol=1e-14
+    )
+    np.testing.assert_array_equal(one.position, other.position)

@@ -50,7 +50,7 @@ NO_ERROR = (0, -2)
 """Codes of numba's calling convention for success (with a value, with None)."""
 SETTLED = {
     "nopython", "nogil", "no_cpython_wrapper", "no_cfunc_wrapper", "error_model", "fastmath", "forceinline", "inline",
-    "boundscheck",
+    "boundscheck", "lanes",
 }  # fmt: skip
 """Options of a helper that are known here."""
 
@@ -414,6 +414,8 @@ class Calls(Arithmetic):
         last = function.__defaults__ or ()
         defaults = dict(zip(names[len(names) - len(last) :], last, strict=True))
         given = [settled(a) for a in _ordered(names, defaults, arguments, named)]
+        if it.targetoptions.get("lanes"):
+            return self.call_written(self.unit.object_of(self.unit, it, given), given)
         return self.call_function(function, Options(it.targetoptions), given)
 
     def call_function(self, function: FunctionType, options: Options, given: list[Value]) -> Value:

@@ -26,6 +26,7 @@ from numba.experimental import function_type as function_type  # what numba know
 
 from polhode.kernel.cache import object_made
 from polhode.kernel.calls import NO_ERROR, Options, Written
+from polhode.kernel.lane_mode import LaneUnit
 from polhode.kernel.later import PLACES, Helper, teach
 from polhode.kernel.machine import ARRAY, CALLED, OBJECT, processor
 from polhode.kernel.reach import compiler, digest_of
@@ -106,15 +107,14 @@ def _optimised(
         raise Unsupported("a result of unknown type")
     module = codegen._create_empty_module(function.__qualname__)
     if lanes:
-        from polhode.kernel.lane_mode import LaneUnit
-
         unit: Unit = LaneUnit(context, typing, module, lanes)
     elif directions:
         from polhode.kernel.tangent_mode import TangentUnit
 
-        unit = TangentUnit(context, typing, module, directions, object_of)
+        unit = TangentUnit(context, typing, module, directions)
     else:
         unit = Unit(context, typing, module)
+    unit.object_of = object_of
     name = f"polhode_{function.__name__}_{os.urandom(8).hex()}"
     roles = [k for k, kind in enumerate(arguments) if isinstance(kind, types.FunctionType)]
     with context.push_code_library(codegen.create_library(name)):
@@ -142,9 +142,9 @@ def optimised_module(codegen: Any, module: ir.Module, thorough: bool = False) ->
     return found
 
 
-def object_of(unit: Any, it: Helper, given: list[Value], directions: int) -> Written:
-    """The function of a helper, with derivatives along so many directions, for arguments of these shapes that is an
-    object of its own: compiled once, whatever the kernels that call it."""
+def object_of(unit: Any, it: Helper, given: list[Value], directions: int = 0) -> Written:
+    """The function of a helper, with derivatives along so many directions or over its lanes, for arguments of these
+    shapes that is an object of its own: compiled once, whatever the kernels that call it."""
     codegen, shapes = unit.context.codegen(), tuple(shape_of(a) for a in given)
     if (it, shapes) in unit.functions:
         return unit.functions[it, shapes]
@@ -154,7 +154,9 @@ def object_of(unit: Any, it: Helper, given: list[Value], directions: int) -> Wri
 
     def make() -> tuple[Any, ...]:
         module = codegen._create_empty_module(name)
-        own = Unit(unit.context, unit.typing, module)
+        own, lanes = Unit(unit.context, unit.typing, module), it.targetoptions.get("lanes", 0)
+        if lanes:
+            own = LaneUnit(unit.context, unit.typing, module, lanes)
         if directions:
             own = type(unit)(unit.context, unit.typing, module, directions)
             own.rules = unit.rules
@@ -163,8 +165,9 @@ def object_of(unit: Any, it: Helper, given: list[Value], directions: int) -> Wri
         builder = Builder(entry.append_basic_block("entry"))
         found = builder.call(written.function, entry.args)
         builder.ret_void() if isinstance(found.type, ir.VoidType) else builder.ret(found)
-        own.copy_into_callers()
-        return (*emitted(codegen, optimised_module(codegen, module)), outline(written.result))
+        if not lanes:
+            own.copy_into_callers()
+        return (*emitted(codegen, optimised_module(codegen, module, lanes > 0)), outline(written.result))
 
     result = with_outline(object_made(name, make), unit.kind)
     kinds = [unit.struct if leaf is unit.kind else unit.context.get_value_type(leaf) for leaf in leaves_of(result)]

@@ -29,6 +29,7 @@ from numba import types
 from polhode.kernel import simd
 from polhode.kernel.calls import Again, Options, Unfinished, Written
 from polhode.kernel.lane_memory import LaneMemory
+from polhode.kernel.later import lane_numbers as lane_numbers, some_lane as some_lane
 from polhode.kernel.numba_lanes import Lanes, Wholes, Wide
 from polhode.kernel.simd import each
 from polhode.kernel.source import Unsupported
@@ -72,16 +73,6 @@ def shifted(numbers, k):
 
 def local_numbers(count):
     """A pointer to so many numbers of the kernel's own, 0 at its start, which all lanes share."""
-
-
-def lane_numbers():
-    """The number of each lane: 0, 1, 2, ..."""
-    return 0
-
-
-def some_lane(condition):
-    """Whether a condition holds in some lane."""
-    return bool(condition)
 
 
 def with_known(together, known):

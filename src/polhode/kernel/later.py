@@ -17,6 +17,8 @@ DISABLED = bool(sys.modules["numba"].config.DISABLE_JIT if "numba" in sys.module
 """Whether compilation is disabled (NUMBA_DISABLE_JIT)."""
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}}
 """FMA contraction only: full fastmath would break compensated sums and polynomial reductions."""
+LANES = 1 if DISABLED else 8
+"""Lanes of ``in_lanes``."""
 PLACES = 32
 """How many roles with data behind them one compiled function can be at a time."""
 _waiting: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
@@ -98,7 +100,8 @@ class Helper:
 
     @functools.cached_property
     def dispatcher(self):
-        return numba.jit(**self.targetoptions)(self.py_func)
+        options = {name: value for name, value in self.targetoptions.items() if name != "lanes"}
+        return numba.jit(**options)(self.py_func)
 
     @property
     def _numba_type_(self) -> Any:
@@ -121,6 +124,22 @@ def inlined(function):
 def apart(function):
     """A helper that LLVM never inlines: a rare path within code that runs often, whose registers it would take."""
     return helper(function, inline="never")
+
+
+def in_lanes(function):
+    """A helper for so many elements at a time as there are LANES, translated by ``lane_mode`` and compiled once for all
+    kernels that call it, with arguments that are the same for all; otherwise ``lane_numbers`` is 0, of one lane."""
+    return helper(function, lanes=LANES)
+
+
+def lane_numbers():
+    """The number of each lane: 0, 1, 2, ..."""
+    return 0
+
+
+def some_lane(condition):
+    """Whether a condition holds in some lane."""
+    return bool(condition)
 
 
 def data_behind():

@@ -25,7 +25,6 @@ from llvmlite import ir
 from numba import types
 
 from polhode.kernel import simd
-from polhode.kernel.calls import Written
 from polhode.kernel.lane_mode import lane_numbers
 from polhode.kernel.source import Unsupported
 from polhode.kernel.text import EXTERNS, I32, INTRINSICS, TO_INTEGER, Constant, F, I, Whole
@@ -132,12 +131,9 @@ class TangentUnit(Unit):
 
     roles = False
 
-    def __init__(
-        self, context: Any, typing: Any, module: Any, directions: int, object_of: Callable[..., Written] | None = None
-    ) -> None:
-        """``object_of(unit, helper, arguments)``: the function of a helper that is an object of its own."""
+    def __init__(self, context: Any, typing: Any, module: Any, directions: int) -> None:
         super().__init__(context, typing, module, TangentWriter)
-        self.directions, self.object_of = directions, object_of
+        self.directions = directions
         self.apart: frozenset[Any] = frozenset()
         self.kind = Active(directions)
         self.vectors = [ir.VectorType(F, n) for n in self.kind.chunks]
@@ -378,7 +374,7 @@ class TangentWriter(Writer):
             return Scalar(unit.kind, Whole(builder, unit.struct, (number, *vectors)))
 
         alone = [along_one(value) for value in given]
-        found = self.call_written(self.unit.object_of(unit, it, alone, count), alone)  # type: ignore[misc]
+        found = self.call_written(self.unit.object_of(unit, it, alone, count), alone)
 
         def along_all(value: Value) -> Value:
             if isinstance(value, Tup):
@@ -600,7 +596,7 @@ def _with_derivatives(writer: TangentWriter, x: Value, *terms: Value) -> Value:
 
 def _by_numbers(writer: TangentWriter, function: Known, *arguments: Value) -> Value:
     given = [settled(writer.primal(a)) for a in arguments]
-    return writer.call_written(writer.unit.object_of(writer.unit, function.it, given, 0), given)  # type: ignore[misc]
+    return writer.call_written(writer.unit.object_of(writer.unit, function.it, given), given)
 
 
 SPECIAL: dict[object, Callable[..., Value]] = {

@@ -58,6 +58,10 @@ class Unit:
     """Whether a function can call another by its address."""
     closed = False
     """Whether a function reads data behind the role."""
+    kind: Any = None
+    rules: Any = {}  # noqa: RUF012
+    object_of: Any = None
+    """``object_of(unit, helper, arguments, directions=0)``: the function of a helper that is an object of its own."""
 
     def __init__(self, context: Any, typing: Any, module: Any, writers: Any = None) -> None:
         self.context, self.typing, self.module, self.writers = context, typing, module, writers or Writer

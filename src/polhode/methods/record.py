@@ -121,6 +121,8 @@ class CompiledMethod:
     reading : function, optional
         ``reading(wheels) -> CompiledMethod``: the method for loads that read auxiliary variables, ``wheels`` telling
         whether these are momenta of wheels; None where it has none.
+    of_many : function, optional
+        ``of_many() -> CompiledMethod``: the method for many bodies that all translate and rotate.
     carries_wheels : bool
         Whether its free rotation is that of a body with wheels, so that its loads are WITHOUT_COUPLING.
     solves_states : bool
@@ -154,6 +156,7 @@ class CompiledMethod:
     modified: bool = False
     polynomial: bool = False
     reading: Callable[[bool], CompiledMethod] | None = None
+    of_many: Callable[[], CompiledMethod] | None = None
     carries_wheels: bool = False
     solves_states: bool = False
 

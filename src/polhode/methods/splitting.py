@@ -41,6 +41,8 @@ from polhode.flows.jacobi import jacobi_drift, jacobi_drift_compensated, jacobi_
 from polhode.flows.kick import kick_of
 from polhode.kernel import layout as L
 from polhode.kernel.jit import bind, helper, hole, inlined, replaceable
+from polhode.kernel.later import LANES, in_lanes, lane_numbers, some_lane
+from polhode.kernel.signatures import Workspace
 from polhode.methods import free_flows
 from polhode.methods.free_flows import FLOW_NAMES, FreeFlow, free_flow
 from polhode.methods.record import CompiledMethod, Method, Option, Promises
@@ -61,6 +63,7 @@ free = hole("free(i, h, p) -> status", "The free rotation of body i.")
 move = hole("move(i, h, p) -> status", "The motion of the centre of mass of body i.")
 push = hole("push(t, h, g, s, rules, p) -> status", "The kick.")
 free_motion = hole("free_motion(h, p) -> status", "The free motion of all bodies.")
+rotation_map = hole("rotation_map(h, N, y, bodies, step_info) -> status", "The free rotation of all bodies.")
 run_stages = hole("run_stages(first, last, t, h, p) -> status", "``stages`` with all of these.")
 
 
@@ -122,6 +125,23 @@ def one_by_one(h, p):
     return L.OK
 
 
+def rotate_all(h, N, y, bodies, step_info):
+    """Free rotation of all bodies, LANES at a time; returns a status."""
+    p = Workspace(N, 0, 0, y, bodies, y, 0, y, 0, 0, y, y, y, step_info, y)
+    for k in range(0, N, LANES):
+        if some_lane(free(min(k + lane_numbers(), N - 1), h, p) != L.OK):
+            return L.NOT_FINITE
+    return L.OK
+
+
+@inlined
+def all_together(h, p):
+    """Free motion of bodies that all translate and rotate; returns a status."""
+    for i in range(p.N):
+        move(i, h, p)
+    return rotation_map(h, p.N, p.y, p.bodies, p.step_info)
+
+
 def stages(first, last, t, h, p):
     """Carry out the stages from ``first`` up to ``last``, exclusive; returns a status."""
     rules = WIDTH * (p.int_coefficients[0] + p.int_coefficients[1] + p.int_coefficients[2])
@@ -149,8 +169,12 @@ def stages(first, last, t, h, p):
     return L.OK
 
 
-def free_motion_of(rotate_free: Callable[..., Any], translate: Callable[..., Any]) -> Callable[..., Any]:
-    """``one_by_one`` with a free rotation and a motion of the centre of mass of one body."""
+def free_motion_of(
+    rotate_free: Callable[..., Any], translate: Callable[..., Any], many: bool = False
+) -> Callable[..., Any]:
+    """``one_by_one`` with a free rotation and a motion of the centre of mass of one body; of many ``all_together``."""
+    if many:
+        return inlined(bind(all_together, move=translate, rotation_map=in_lanes(bind(rotate_all, free=rotate_free))))
     return inlined(bind(one_by_one, free=rotate_free, move=translate))
 
 
@@ -173,14 +197,15 @@ def is_processed(p):
 
 @cache
 def functions_of(
-    rotate_free: Callable[..., Any], motion: str, compensation: bool = False, reads: bool = False, wheels: bool = False
-) -> tuple[Any, tuple[Any, Any]]:
+    rotate_free: Callable[..., Any], motion: str, compensation: bool = False, reads: bool = False, wheels: bool = False,
+    many: bool = False,
+) -> tuple[Any, tuple[Any, Any]]:  # fmt: skip
     """The step, and the converter of processed schemes, for a free rotation and a motion of ``MOTIONS``; ``reads``:
-    for loads that read auxiliary variables, ``wheels``: without the coupling of wheels."""
+    for loads that read auxiliary variables, ``wheels``: without the coupling of wheels, ``many``: rigid bodies."""
     plain, compensated, part = MOTIONS[motion]
     part |= L.WITHOUT_COUPLING if wheels else 0
     translate, kick = compensated if compensation else plain, kick_of(part, compensation, reads)
-    together = translate if motion == "jacobi" else free_motion_of(rotate_free, translate)
+    together = translate if motion == "jacobi" else free_motion_of(rotate_free, translate, many)
     bound = helper(bind(stages, free_motion=together, push=kick))
     return bind(compose_step, run_stages=bound), (is_processed, bind(convert_state, run_stages=bound))
 
@@ -268,14 +293,14 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
 
     def compiled(
         options: Mapping[str, str], corrector: str, motion: str, compensation: bool, reads: bool = False,
-        wheels: bool = False,
+        wheels: bool = False, many: bool = False,
     ) -> CompiledMethod:  # fmt: skip
-        carried = wheels and plain
+        carried, lanes = wheels and plain, plain and motion == "drift" and not wheels
         turning = rotation.compensated if compensation else None
         rotating = turning or rotation.build(**options)
         if carried:
             rotating = gyrostat.rotate_free_compensated if compensation else gyrostat.rotate_free
-        step, converter = functions_of(rotating, motion, compensation, reads, carried)
+        step, converter = functions_of(rotating, motion, compensation, reads, carried, many)
         numbers, kinds = tables_of(corrector)
         kicks = (s for s in range(sum(kinds[:3])) if kinds[COUNTS + s] in (KICK, LAST_KICK))
 
@@ -294,6 +319,7 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
             compensates_rotation=turning is not None, modified=any(numbers[WIDTH * s + 1] for s in kicks),
             compensated=None if compensation else lambda: compiled(options, corrector, motion, True),
             reading=lambda wheels: compiled(options, corrector, motion, compensation, True, wheels),
+            of_many=(lambda: compiled(options, corrector, motion, compensation, reads, False, True)) if lanes else None,
             carries_wheels=carried,
             mutual=mutual if motion == "kepler" else None,
         )  # fmt: skip

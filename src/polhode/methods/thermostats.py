@@ -258,9 +258,9 @@ def numbers_of(letters: str) -> tuple[Any, Any]:
 
 
 @cache
-def step_of(rotate_free: Callable[..., Any], bath: Callable[..., Any]) -> Callable[..., Any]:
-    """The step with a free rotation and a bath bound in."""
-    together = free_motion_of(rotate_free, uniform)
+def step_of(rotate_free: Callable[..., Any], bath: Callable[..., Any], many: bool = False) -> Callable[..., Any]:
+    """The step with a free rotation and a bath bound in; for ``many`` rigid bodies."""
+    together = free_motion_of(rotate_free, uniform, many)
     return bind(compose_step, run_stages=helper(bind(stages, free_motion=together, push=impulse, bathe=bath)))
 
 
@@ -319,13 +319,17 @@ def thermostat(name: str, flow: str = "exact") -> Method:
 
     def prepare(**options: str) -> CompiledMethod:
         of_flow = {key: options[key] for key in rotation.options}
-        return CompiledMethod(
-            step_of(rotation.build(**of_flow), bathe), lambda bodies, blocks: 3 * L.LOAD * bodies, coefficients,
+        rotating = rotation.build(**of_flow)
+        made = CompiledMethod(
+            step_of(rotating, bathe), lambda bodies, blocks: 3 * L.LOAD * bodies, coefficients,
             int_coefficients,
             largest=None if largest is None else lambda m, j: largest(m, j, **of_flow) / longest,
             refuses=rotation.refuses,
             auxiliary_work=3, bath=bath(options),
         )  # fmt: skip
+        if flow != "exact":
+            return made
+        return replace(made, of_many=lambda: replace(made, step=step_of(rotating, bathe, True)))
 
     def promised(**options: str) -> Promises:
         without = replace(plain.promises(), generalised=())

@@ -86,6 +86,8 @@ def flags(system: System, guarded: bool, commutes: float) -> tuple[tuple[int, fl
     )
 
 
+MANY = 100
+"""Bodies from which on a method is that of many: its free rotations are compiled anew, which takes two seconds."""
 MOST_WORK = 2.0
 """Most scratch memory of a method, GB. Only one dense system of equations for all bodies comes to that, and its time
 grows with the cube of the unknowns: 4 s a step for 3,600 of them (0.2 GB) on one core, minutes at this limit."""
@@ -176,6 +178,8 @@ class Integrator:
         self.prepared = chosen.prepare().suited(system.provides)
         if self.prepared.made_for is not None:
             self.prepared = self.prepared.made_for(system, adaptive).suited(system.provides)
+        if self.prepared.of_many is not None and system.blocks.size // 4 == system.N >= MANY:
+            self.prepared = self.prepared.of_many()
         self.coefficients = np.ascontiguousarray(self.prepared.coefficients, dtype=float)
         self.int_coefficients = np.array(self.prepared.int_coefficients, dtype=np.int64)
         self._check_needs()
