@@ -11,6 +11,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
+Pictures = dict[str, Picture]
+"""Pictures by the stem of their file."""
 STYLE = ("polhode.plots.style", {"legend.frameon": True, "figure.constrained_layout.use": False})
 """What every figure is drawn in; each says its own layout."""
 with matplotlib.style.context(STYLE[0]):
@@ -91,8 +93,7 @@ def convergence_panel(
     low, high = float(data[variable].min()), float(data[variable].max())
     ax.set_ylim(low / 20, high * 2)
     triangle(ax, order)
-    ax.set_xlabel(labels[0])
-    ax.set_ylabel(labels[1])
+    ax.set(xlabel=labels[0], ylabel=labels[1])
 
 
 SAME = 0.012
@@ -147,6 +148,4 @@ def series_panel(
     for i, (label, y) in enumerate(lines.items()):
         ax.plot(x, y, ",", color=COLOURS[i], label=label, rasterized=True)
     ax.set_ylim(*window)
-    ax.set_xlabel(labels[0])
-    ax.set_ylabel(labels[1])
-    ax.set_title(title)
+    ax.set(xlabel=labels[0], ylabel=labels[1], title=title)

@@ -111,6 +111,18 @@ class Finding:
             if not isinstance(check, Check):
                 raise TypeError(f"the part {part!r} has no criterion; make a Check of it")
 
+    @classmethod
+    def joined(cls, findings: Iterable[Finding]) -> Finding:
+        """The parts and numbers of several findings as one."""
+        parts: dict[str, Check] = {}
+        numbers: dict[str, Any] = {}
+        corrected: dict[str, Check] = {}
+        for found in findings:
+            parts |= found.parts
+            numbers |= found.numbers
+            corrected |= found.corrected
+        return cls(parts, numbers, corrected)
+
     @property
     def verdict(self) -> str:
         """``holds``, ``holds partly``, ``fails`` or ``undecided``; for a corrected misprint, both verdicts."""

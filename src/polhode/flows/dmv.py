@@ -166,11 +166,7 @@ def polished(b, u, e, step_info):
 
 @inlined
 def newton(b, u, step_info):
-    """Newton's method on the quartic of s = e . u.
-
-    Returns whether the root was found, and the rotation as a quaternion of any length (the Cayley vector in homogeneous
-    coordinates).
-    """
+    """Newton's method on the quartic of s = e . u: whether there is a root, and the rotation as a quaternion."""
     q = times(u, u)
     n, kappa = q[0] + q[1] + q[2], dot(b, q)
     bb = (b[1] * b[2], b[2] * b[0], b[0] * b[1])

@@ -29,10 +29,7 @@ drift_compensated = inlined(bind(drift, add3=sums.add3_compensated))
 
 @inlined
 def kepler_drift(i, h, mu, p):
-    """Move body i for a time h about a centre with gravity parameter mu.
-
-    Returns OK, or NOT_FINITE or NOT_CONVERGED as ``kepler_motion``, with the body unmoved. A pinned body never moves.
-    """
+    """Move body i for a time h about a centre with gravity parameter mu; the status of ``kepler_motion``."""
     if p.bodies[L.CONSTANTS * i + L.INVERSE_MASS] == 0.0:
         return L.OK
     a = L.BODY * i

@@ -174,10 +174,7 @@ def stays(o):
 
 
 class Arc(NamedTuple):
-    """The motion in one step: sn and cn at both ends, change ``turned`` of the amplitude, sorted momentum at the end.
-
-    ``u`` is lam h; ``mc``, ``lam`` as in the legend.
-    """
+    """The motion in a step: sn, cn at both ends, change of the amplitude, sorted momentum at the end; ``u``: lam h."""
 
     s0: float
     c0: float

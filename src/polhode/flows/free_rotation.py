@@ -184,10 +184,7 @@ def mean(t, c, x, y, z, o):
 
 @helper
 def short_turn(x, y, z, h, way, o):
-    """Change of the momentum in a short time h, its rounding error, and the integral of rational(x).
-
-    ``way`` is the sign of sigma: 1 or -1.
-    """
+    """Change of the momentum in a short time, its rounding error, integral of rational(x); ``way``: sign of sigma."""
     t = 0.25 * h
     c = series(o.alpha * t * t, o.beta * t * t)
     s, cb, db = doubled(way * sigma(1.0, t, c), o.alpha, o.beta)

@@ -42,11 +42,7 @@ def balance(Y, full, d):
 @inlined
 def slope(Y, full, d):
     g = d.g
-    return (
-        1.0, -g[0] * Y[2], -g[0] * Y[1],
-        -g[1] * Y[2], 1.0, -g[1] * Y[0],
-        -g[2] * Y[1], -g[2] * Y[0], 1.0,
-    )  # fmt: skip
+    return (1.0, -g[0] * Y[2], -g[0] * Y[1], -g[1] * Y[2], 1.0, -g[1] * Y[0], -g[2] * Y[1], -g[2] * Y[0], 1.0)
 
 
 @inlined

@@ -122,10 +122,7 @@ def all_orbits(a, orbits, h):
 
 @helper
 def jacobi_drift(h, p):
-    """Move all points for a time h; returns OK, or NOT_FINITE or NOT_CONVERGED as ``kepler_motion``, all unmoved.
-
-    The system's parameters are the gravity parameters mu_i of the N bodies, their sums M_i, and the shares mu_i / M_i.
-    """
+    """Move all points for a time h; parameters: mu_i of the N bodies, their sums M_i, the shares mu_i / M_i."""
     N, a, width = p.N, p.work, width_of(p.N)
     R, V = get3(p.y, L.POSITION), velocity(0, p)
     for i in range(1, N):

@@ -295,10 +295,7 @@ defect_of = helper(defect)
 
 
 def past(t, scale, K, p):
-    """Where the polynomial is of no use though the loads are finite: that of a straight line, and how far to follow it.
-
-    That is so short that its error is far below rounding; 0 where there is no way on.
-    """
+    """How far to follow a straight line where the polynomial is of no use though the loads are finite; 0: no way on."""
     r, width = p.work, p.int_coefficients[WIDTH]
     r[SCALE] = scale
     p.loads(2, t, p.N, p.y, p.bodies, p.parameters, r)
@@ -316,10 +313,7 @@ past_by = helper(past)
 
 
 def looked_after(f, size, t, K, p):
-    """How far to follow a polynomial, at most to f, of loads that choose between formulas; 0 where it is of no use.
-
-    ``size``: how far its coefficients would allow.
-    """
+    """How far to follow a polynomial of loads that choose between formulas, at most to f; ``size``: by coefficients."""
     whole, scale = f, p.work[SCALED]
     f = min(max(unchanged_of(f, K, p), RESOLVED * max(f, abs(t / scale))), whole)
     if f > AT_ONCE * size:

@@ -141,10 +141,7 @@ def reach(m, j):
 
 
 def largest_step(m, j, longest=1.0):
-    """Largest guarded step from body angular momentum ``m`` with inverse moments ``j``, for rotations about body axes.
-
-    ``longest`` is the longest time of a rotation within a step, over the step. Infinite for a body at rest.
-    """
+    """Largest guarded step for rotations about body axes, each for at most the share ``longest`` of the step."""
     m, j = tuple(map(float, m)), tuple(map(float, j))
     speed = sqrt(sqrt(reach(m, j)))
     return inf if speed == 0.0 else LARGEST_ANGLE / (longest * speed)

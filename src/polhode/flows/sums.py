@@ -70,10 +70,7 @@ def swing(q, e, c):
 
 @inlined
 def enter_rotation(i, dm, e, p):
-    """Multiply the attitude of body i by the quaternion e and add dm to its angular momentum; returns a status.
-
-    OK, or NOT_FINITE, where the state stays as it is.
-    """
+    """Multiply the attitude of body i by e and add dm to its angular momentum, if finite; returns a status."""
     at = L.BODY * i
     q = get4(p.y, at + L.ATTITUDE)
     a = swing(q, e, shortfall(q))

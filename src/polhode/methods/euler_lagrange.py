@@ -163,11 +163,7 @@ def shift(s, forces, p):
 
 @helper
 def loads_of_trial(t, h, p):
-    """Evaluate all loads of ``stage_state`` into ``load``, plus the commutator load where the method adds it.
-
-    The commutator load, twice the derivative of the forces along M^-1 F, is the system's, or else a difference quotient
-    of order 4.
-    """
+    """Evaluate all loads of ``stage_state`` into ``load``, plus the commutator load where the method adds it."""
     n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
     factor = p.coefficients[2 * n * m + n + 2 * m] * h * h
     if factor == 0.0:
@@ -357,10 +353,7 @@ def settled(grain, h, residual, scales, p):
 
 @helper
 def find_velocities(t, h, full, p):
-    """Solve for the velocities, to round-off, from those in ``work``; returns a status.
-
-    With ``full``, a Jacobian is used from the first iteration on.
-    """
+    """Solve for the velocities from those in ``work``, if ``full`` with a Jacobian at once; returns a status."""
     n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
     forces = n * d
     residual = forces + m * d

@@ -249,10 +249,7 @@ def block_at(k, t, h, p):
 
 
 def place_block(x, d):
-    """Put a block into ``stage_state`` where its load is evaluated, given its new momentum x.
-
-    Returns the rotation to there as a quaternion, the identity for a translation.
-    """
+    """Put a block into ``stage_state`` where its load is evaluated, its new momentum being x; the rotation to there."""
     k = L.BODY * d.i
     if d.kind == L.ROTATION:
         e, m = stage(x, d)
@@ -311,10 +308,7 @@ def movement(h, d):
 
 
 def solve_blocks(t, h, full, p):
-    """Solve for the new momenta of all blocks, one after the other until none changes, from those in ``work``.
-
-    Returns a status. With ``full``, Newton's method differentiates the loads from the first iteration on.
-    """
+    """Solve for the new momenta of the blocks in turn, from those in ``work``; ``full``: with slopes of loads."""
     before = far = 1.0
     for sweep in range(MOST_SWEEPS):
         change = moved = 0.0

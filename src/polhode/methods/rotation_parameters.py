@@ -85,10 +85,7 @@ def plan_of(p):
 
 
 def local_field(t, at, to, p):
-    """Time derivative of the local coordinates at ``work[at:]`` into ``work[to:]``; returns a status.
-
-    Terms without loads come first, so that rotation and tangent map share the functions of the angle.
-    """
+    """Time derivative of the local coordinates at ``work[at:]`` into ``work[to:]``; returns a status."""
     for k in range(p.B):
         i, z, dz = p.blocks[2 * k], at + UNKNOWNS * k, to + UNKNOWNS * k
         a, m = L.BODY * i, get3(p.work, z + 3)

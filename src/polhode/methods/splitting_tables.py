@@ -183,10 +183,7 @@ class Scheme:
 
 
 def stages_of(scheme: Scheme) -> int:
-    """Load evaluations in a step, without the processor.
-
-    A kick at the end of a step and the one at the start of the next use the same loads and count once.
-    """
+    """Load evaluations in a step, without the processor; kicks where two steps meet count once."""
     kicks = sum(step[0] == "B" for step in scheme.stages)
     shared = kicks > 1 and scheme.stages[0][0] == scheme.stages[-1][0] == "B"
     return kicks - shared

@@ -308,10 +308,7 @@ def explicit_step(t, h, p):
 
 
 def dense_state(begin, theta, t, h, out, p):
-    """The state at ``t + theta h`` within the explicit step that has just been taken, into ``out``.
-
-    ``begin`` is the state before the step, ``t`` its time. Additional stages are computed when first needed.
-    """
+    """The state at ``t + theta h`` within the explicit step just taken from ``begin`` at time ``t``, into ``out``."""
     s, extras, degree = p.int_coefficients[STAGES], p.int_coefficients[EXTRAS], p.int_coefficients[DEGREE]
     d, o, count = unknowns(p), origin(p), s + 1 + extras
     z, slopes = o + d, o + 2 * d
@@ -347,10 +344,7 @@ def dense_state(begin, theta, t, h, out, p):
 
 
 def local_jacobian(t, base, to, scales, p):
-    """Jacobian (d, d) of the field at the stage values by forward differences, by rows into ``work[to:]``.
-
-    ``work[base:]`` holds the field there; ``work[to + d d:]`` is used as scratch. Returns a status.
-    """
+    """Jacobian of the field at the stage values by forward differences from ``work[base:]``, into ``work[to:]``."""
     d, z = unknowns(p), origin(p) + unknowns(p)
     spare = to + d * d
     for c in range(d):

@@ -74,10 +74,7 @@ def distance_rate(t, p):
 
 
 def load_rate(t, p):
-    """d/dt log R of the density ``loads``; the rate of the loads by a central difference along the motion.
-
-    Uses the first 2 (6 N + S) numbers of ``work``: loads after and before. ERROR receives R^4.
-    """
+    """d/dt log R of the density ``loads``, by a central difference along the motion; ERROR receives R^4."""
     rate_of_change = p.step_info[L.ERROR] = 0.0
     for k in range(p.B):
         i = p.blocks[2 * k]

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers import drawing
 from polhode_papers.carson2005 import common
 from polhode_papers.carson2005.claims import H, derivative, residuals, step_of, symplectic_defect
 from polhode_papers.criteria import at_least, at_most
-from polhode_papers.drawing import BLUE, GREY, VERMILION
+from polhode_papers.drawing import BLUE, GREY, VERMILION, Pictures
 from polhode_papers.measure import relative_energy_error
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
@@ -39,9 +38,8 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             for k, h in enumerate(STEPS):
                 ds = common.run(method, name, step=h)
                 errors[i, j, k] = np.linalg.norm(ds.position[-1] - common.conic(name, common.DAY)[0])
-            means[i, j] = common.revolutions(
-                ds.time.values, relative_energy_error(ds).values, common.period(name)
-            ).mean()
+            e = relative_energy_error(ds).values
+            means[i, j] = common.revolutions(ds.time.values, e, common.period(name)).mean()
         L = ds.angular_momentum_space[:, 2]
         mirror = common.run(f"variational:{1.0 - alpha:g}", common.ELLIPTIC)
         mirrored.append(float(np.abs(mirror.position - ds.position).max() / np.abs(ds.position).max()))
@@ -59,7 +57,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=9.6, height=3.8)
     for name, colour, marker in zip(ORBITS, (BLUE, VERMILION), "os", strict=True):
         line_style = {"color": colour, "marker": marker, "label": f"{name} orbit"}
@@ -92,14 +90,14 @@ def preserving(data: xr.Dataset) -> Finding:
 
 
 def second_order(data: xr.Dataset) -> Finding:
-    parts: dict[str, Any] = {}
-    numbers: dict[str, Any] = {}
+    findings = []
     for name in ORBITS:
-        measured = {f"{float(a):g}": common.order_of(data.step.values, data.error.sel(alpha=a, orbit=name).values)
-                 for a in data.alpha}  # fmt: skip
-        parts |= {f"alpha = {a}, {name}: order 2": common.keeps(order, 2) for a, order in measured.items()}
-        numbers[f"orders, {name}"] = measured
-    return Finding(parts, numbers)
+        errors = data.error.sel(orbit=name).transpose("alpha", "step").values
+        steps, lines = data.step.values, zip(data.alpha.values, errors, strict=True)
+        measured = {f"{a:g}": common.order_of(steps, e) for a, e in lines}
+        parts = {f"alpha = {a}, {name}: order 2": common.keeps(order, 2) for a, order in measured.items()}
+        findings.append(Finding(parts, {f"orders, {name}": measured}))
+    return Finding.joined(findings)
 
 
 def only_one(data: xr.Dataset) -> Finding:
@@ -121,9 +119,8 @@ def midpoint_best(data: xr.Dataset) -> Finding:
     for name in ORBITS:
         measured = by_alpha(data.error.sel(orbit=name, step=common.STEP))
         nearest = min(x for a, x in measured.items() if a != "0.5")
-        parts[f"{name}: closest to the conic after a day: error over the least of the others"] = at_most(
-            measured["0.5"] / nearest, 1.0
-        )
+        words = f"{name}: closest to the conic after a day: error over the least of the others"
+        parts[words] = at_most(measured["0.5"] / nearest, 1.0)
         numbers[f"distance, {name}, km"] = measured
     return Finding(parts, numbers)
 

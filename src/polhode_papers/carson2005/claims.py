@@ -10,32 +10,27 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import drawing
 from polhode_papers.carson2005 import common
 from polhode_papers.criteria import at_least, at_most, rising, within
-from polhode_papers.drawing import BLUE, GREY, VERMILION
+from polhode_papers.drawing import BLUE, GREY, VERMILION, Pictures
 from polhode_papers.measure import relative_energy_error
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 PRINTED = {common.CIRCULAR: -0.96182211, common.ELLIPTIC: -0.72136658}  # [carson2005, table 1]
 MOMENTA = ("as printed", "before it was rounded")
 DIGIT = 1e-8  # the last one of the printed energies
-CIRCLE, QUARTER = (
-    np.sqrt(common.MU / common.R0),
-    np.sqrt(1.25 * common.MU / common.R0),
-)  # speeds (km/s) of an exact circle and at the periapsis of an orbit of eccentricity 1/4
+CIRCLE = np.sqrt(common.MU / common.R0)  # speed of an exact circle, km/s
+QUARTER = np.sqrt(1.25 * common.MU / common.R0)  # speed at the periapsis of an orbit of eccentricity 1/4, km/s
 H = 100.0  # step of the one-step measurements, s
 EXACT = 1e-12  # relative, equal up to round-off
 BROKEN = 1e-6
 BLOCK = slice(0, 6)
 J = np.block([[np.zeros((3, 3)), np.eye(3)], [-np.eye(3), np.zeros((3, 3))]])
 LADDER = (1.0, 10.0, 60.0, 200.0)
-SCALE = np.array(
-    [common.R0, common.R0, common.R0, CIRCLE, CIRCLE, CIRCLE]
-)  # units of positions (km) and momenta (kg km/s)
+SCALE = np.repeat([common.R0, CIRCLE], 3)  # units of positions (km) and momenta (kg km/s)
 
 
 # ------------------------------------------------------------------ the formulas of the paper
@@ -153,13 +148,18 @@ def of_motion(t: float, h: float = 0.5) -> tuple[float, float]:
             float(np.abs((q2 - 2 * q1 + q0) / h**2 - slope[3:]).max()))  # fmt: skip
 
 
+def symplectic_euler(z: Any, h: float) -> Any:
+    """One step of symplectic Euler: p += h f(q), then q += h p."""
+    p = z[3:] - h * gradient(z)[:3]
+    return np.concatenate([z[:3] + h * p, p])
+
+
 def first_order(h: float) -> float:
-    """Distance (km) from the conic after an hour by symplectic Euler: p += h f(q), then q += h p."""
-    q, p = (np.array(x) for x in common.STARTS[common.ELLIPTIC].values())
+    """Distance (km) from the conic after an hour by symplectic Euler."""
+    z = np.concatenate([*common.STARTS[common.ELLIPTIC].values()])
     for _ in range(round(3600.0 / h)):
-        p = p - h * common.MU * q / np.linalg.norm(q) ** 3
-        q = q + h * p
-    return float(np.linalg.norm(q - common.conic(common.ELLIPTIC, 3600.0)[0]))
+        z = symplectic_euler(z, h)
+    return float(np.linalg.norm(z[:3] - common.conic(common.ELLIPTIC, 3600.0)[0]))
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
@@ -172,35 +172,22 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     A = factor(middle, H)
     f_of_7 = derivative(lambda x: x - z - H * J @ gradient(0.5 * (x + z)), step(z))
     right, wrong = (lambda A: np.eye(6) - A), cayley
-    counts = np.array([[newton(z, h, way)[0] for h in LADDER] for way in (right, wrong)])
-    difference = [
-        float(np.abs((newton(z, h, right)[1] - step_of(common.SYMPLECTIC, h)(z)) / SCALE).max()) for h in LADDER
-    ]
-    euler = derivative(lambda x: np.concatenate([
-        x[:3] + H * (x[3:] - H * gradient(x)[:3]), x[3:] - H * gradient(x)[:3]]), z)  # fmt: skip
+    solved = [[newton(z, h, way) for h in LADDER] for way in (right, wrong)]
+    ends = [step_of(common.SYMPLECTIC, h)(z) for h in LADDER]
+    difference = [float(np.abs((x - end) / SCALE).max()) for (_, x), end in zip(solved[0], ends, strict=True)]
     report_progress("a day")
-    residual = residuals(common.run(common.SYMPLECTIC, common.ELLIPTIC))
-    residual["verlet in (12)"] = residuals(common.run(common.VERLET, common.ELLIPTIC))[
-        "(12)"
-    ]  # Stoermer-Verlet is alpha = 0
+    day, end = common.run(common.SYMPLECTIC, common.ELLIPTIC), common.conic(common.ELLIPTIC, common.DAY)[0]
+    residual = residuals(day)
+    verlet = common.run(common.VERLET, common.ELLIPTIC)  # Stoermer-Verlet is alpha = 0
+    residual["verlet in (12)"] = residuals(verlet)["(12)"]
     steps = (40.0, 20.0, 10.0, 5.0)
-    errors = [
-        float(
-            np.linalg.norm(
-                common.last(common.SYMPLECTIC, common.ELLIPTIC, step=h).position
-                - common.conic(common.ELLIPTIC, common.DAY)[0]
-            )
-        )
-        for h in steps
-    ]
-    day = common.run(common.SYMPLECTIC, common.ELLIPTIC)
+    last = [common.last(common.SYMPLECTIC, common.ELLIPTIC, step=h).position.values for h in steps]
+    errors = [float(np.linalg.norm(x - end)) for x in last]
     hamiltonian_matrices, general_matrices = transforms()
     velocity, acceleration = of_motion(1000.0)
+    momentum = day.angular_momentum_space[:, 2]
     speeds = {common.CIRCULAR: CIRCLE, common.ELLIPTIC: QUARTER}
-    e = [
-        float(np.linalg.norm(ph.kepler.eccentricity_vector(x["position"], x["momentum"], common.MU)))
-        for x in common.STARTS.values()
-    ]
+    vectors = [ph.kepler.eccentricity_vector(x["position"], x["momentum"], common.MU) for x in common.STARTS.values()]
     single = {
         "skew": float(np.abs(J @ A + A.T @ J).max()),
         "jacobian_against_6": float(np.abs(scaled(jacobians[common.SYMPLECTIC] - cayley(A))).max()),
@@ -211,23 +198,22 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         "cayley_of_general": general_matrices,
         "velocity": velocity,
         "acceleration": acceleration,
-        "euler_defect": symplectic_defect(euler),
+        "euler_defect": symplectic_defect(derivative(lambda x: symplectic_euler(x, H), z)),
         "euler_order": common.order_of((2.0, 1.0, 0.5), [first_order(h) for h in (2.0, 1.0, 0.5)]),
         "order": common.order_of(steps, errors),
-        "momentum_drift": float(
-            np.abs(day.angular_momentum_space[:, 2] / day.angular_momentum_space[0, 2] - 1.0).max()
-        ),
+        "momentum_drift": float(np.abs(momentum / momentum[0] - 1.0).max()),
         "energy_drift": float(np.abs(relative_energy_error(day)).max()),
     }
     return xr.Dataset(
         {
             "defect": ("scheme", [symplectic_defect(M) for M in jacobians.values()]),
-            "iterations": (("by", "step"), counts), "newton_apart": ("step", difference),
+            "iterations": (("by", "step"), [[count for count, _ in row] for row in solved]),
+            "newton_apart": ("step", difference),
             "residual": ("equation", list(residual.values())),
             "measured": ("quantity", list(single.values())),
             "energy": (("orbit", "momentum"), [[common.energy_of(x), speeds[x] ** 2 / 2 - common.MU / common.R0]
                                                for x in common.STARTS]),
-            "eccentricity": ("orbit", e),
+            "eccentricity": ("orbit", np.linalg.norm(vectors, axis=1)),
         },
         {"scheme": list(labels), "by": ["I - A", "(6)"], "step": list(LADDER), "equation": list(residual),
          "quantity": list(single), "orbit": list(common.STARTS), "momentum": list(MOMENTA)},
@@ -236,7 +222,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=9.6, height=3.6)
     names = [str(x) for x in data.scheme.values] + ["(12)", "(18)", "(19)"]
     values = [*data.defect.values, *data.residual.values[:3]]
@@ -261,12 +247,10 @@ def table(data: xr.Dataset) -> Finding:
     """The printed energies are those of the printed momenta, rounded, or of unrounded ones, cut off towards zero."""
     energy = {x: {m: float(data.energy.sel(orbit=x, momentum=m)) for m in MOMENTA} for x in PRINTED}
     cut = {x: -float(np.floor(abs(energy[x][MOMENTA[1]]) / DIGIT)) * DIGIT for x in PRINTED}
-    parts = {f"{x}, from the printed momentum: difference": at_most(abs(energy[x][MOMENTA[0]] - E), DIGIT / 2)
-             for x, E in PRINTED.items()}  # fmt: skip
-    parts |= {
-        f"{x}, from the momentum before it was rounded, cut off: difference": at_most(abs(cut[x] - E), DIGIT / 100)
-        for x, E in PRINTED.items()
-    }
+    ways = (("printed momentum", {x: energy[x][MOMENTA[0]] for x in PRINTED}, DIGIT / 2),
+            ("momentum before it was rounded, cut off", cut, DIGIT / 100))  # fmt: skip
+    parts = {f"{x}, from the {words}: difference": at_most(abs(values[x] - E), bound)
+             for words, values, bound in ways for x, E in PRINTED.items()}  # fmt: skip
     return Finding(parts, {f"from the momentum {m}": {x: f"{energy[x][m]:.11f}" for x in PRINTED} for m in MOMENTA})
 
 
@@ -294,33 +278,23 @@ def transform(data: xr.Dataset) -> Finding:
 
 def symplectic(data: xr.Dataset) -> Finding:
     defect = {str(k): float(v) for k, v in zip(data.scheme.values, data.defect.values, strict=True)}
-    parts = {
-        "the Jacobian of a step keeps the form": at_most(defect[common.SYMPLECTIC], 1e-11),
-        "the measurement sees that RK4's and RK2's do not": rising(
-            {
-                common.SYMPLECTIC: defect[common.SYMPLECTIC],
-                "the smaller of theirs": min(defect[common.RK4], defect[common.HEUN]),
-            },
-            1e4,
-        ),
-    }
+    ours, theirs = defect[common.SYMPLECTIC], min(defect[common.RK4], defect[common.HEUN])
+    seen = rising({common.SYMPLECTIC: ours, "the smaller of theirs": theirs}, 1e4)
+    parts = {"the Jacobian of a step keeps the form": at_most(ours, 1e-11),
+             "the measurement sees that RK4's and RK2's do not": seen}  # fmt: skip
     return Finding(parts, {"M^T J M - J": defect})
 
 
 def skew(data: xr.Dataset) -> Finding:
+    names = ("skew", "smallest_singular_value", "jacobian_against_6")
+    defect, smallest, difference = (measured(data, name) for name in names)
     parts = {
-        "J A + A^T J = 0": at_most(measured(data, "skew"), EXACT),
-        "I - A is invertible": at_least(measured(data, "smallest_singular_value"), 0.1),
-        "the Jacobian of the step is (I - A)^-1 (I + A)": at_most(measured(data, "jacobian_against_6"), 1e-11),
+        "J A + A^T J = 0": at_most(defect, EXACT),
+        "I - A is invertible": at_least(smallest, 0.1),
+        "the Jacobian of the step is (I - A)^-1 (I + A)": at_most(difference, 1e-11),
     }
-    return Finding(
-        parts,
-        {
-            "J A + A^T J": measured(data, "skew"),
-            "smallest singular value of I - A": measured(data, "smallest_singular_value"),
-            "Jacobian less (6)": measured(data, "jacobian_against_6"),
-        },
-    )
+    numbers = {"J A + A^T J": defect, "smallest singular value of I - A": smallest, "Jacobian less (6)": difference}
+    return Finding(parts, numbers)
 
 
 def of_equation(data: xr.Dataset, name: str) -> float:
@@ -335,10 +309,14 @@ def theorem(data: xr.Dataset) -> Finding:
     return Finding(parts, {"largest residual, relative to the momentum": values, "Verlet": other})
 
 
+def by_step(data: xr.Dataset, way: str) -> dict[str, float]:
+    """Iterations with this Jacobian, by step."""
+    counts = data.iterations.sel(by=way).values
+    return {f"{h:g} s": float(n) for h, n in zip(data.step.values, counts, strict=True)}
+
+
 def implicit(data: xr.Dataset) -> Finding:
-    counts = {
-        f"{h:g} s": float(n) for h, n in zip(data.step.values, data.iterations.sel(by="I - A").values, strict=True)
-    }
+    counts = by_step(data, "I - A")
     difference = float(data.newton_apart.max())
     parts = {"few iterations from the guess z_n (at most 4 up to 60 s)": at_most(max(list(counts.values())[:3]), 4),
              "the state is that of the integrator used here": at_most(difference, EXACT)}  # fmt: skip
@@ -347,10 +325,7 @@ def implicit(data: xr.Dataset) -> Finding:
 
 def printed_jacobian(data: xr.Dataset) -> Finding:
     """f' is (6) as printed; it is I - A, with which the iteration is the faster one at every step."""
-    counts = {
-        way: {f"{h:g} s": float(n) for h, n in zip(data.step.values, data.iterations.sel(by=way).values, strict=True)}
-        for way in map(str, data.by.values)
-    }
+    counts = {way: by_step(data, way) for way in map(str, data.by.values)}
     right, wrong = measured(data, "jacobian_of_7_against_I_minus_A"), measured(data, "jacobian_of_7_against_6")
     share = float((data.iterations.sel(by="I - A") / data.iterations.sel(by="(6)")).max())
     return Finding({"f' less (6)": at_most(wrong, 1e-9)}, {"iterations to round-off": counts}, {
@@ -370,49 +345,32 @@ def lowest(data: xr.Dataset) -> Finding:
     return Finding(
         {"symplectic Euler, of lower order, is not symplectic": at_least(defect, BROKEN)},
         {"defect": defect, "order": order},
-        {
-            "the lowest is symplectic Euler: symplectic": at_most(defect, 1e-11),
-            "of order 1": common.keeps(order, 1),
-        },
+        {"the lowest is symplectic Euler: symplectic": at_most(defect, 1e-11), "of order 1": common.keeps(order, 1)},
     )
 
 
 def intrinsic(data: xr.Dataset) -> Finding:
-    parts = {
-        "angular momentum": at_most(measured(data, "momentum_drift"), EXACT),
-        "energy": at_most(measured(data, "energy_drift"), EXACT),
-    }
-    return Finding(parts, {"largest change of the angular momentum, relative": measured(data, "momentum_drift"),
-                           "of the energy": measured(data, "energy_drift")})  # fmt: skip
+    momentum, energy = measured(data, "momentum_drift"), measured(data, "energy_drift")
+    parts = {"angular momentum": at_most(momentum, EXACT), "energy": at_most(energy, EXACT)}
+    return Finding(parts, {"largest change of the angular momentum, relative": momentum, "of the energy": energy})
 
 
-FIGURE = Figure(
-    "claims",
-    "table 1 and the proofs",
-    compute,
-    draw,
-    (
-        Claim(
-            "These numerical techniques intrinsically conserve energy, momentum, the Hamiltonian", "abstract", intrinsic
-        ),
-        Claim(
-            "The Hamiltonian governs the equations of motion: velocity p/m, acceleration -mu q / q^3",
-            "(1), (2)",
-            hamiltonian,
-        ),
-        Claim("The midpoint rule is symplectic", "prop. 1", symplectic),
-        Claim(
-            "Its Jacobian is (I - A)^-1 (I + A), where A is Hamiltonian, provided I - A is invertible", "(4)-(6)", skew
-        ),
-        Claim(
-            "The Cayley transform of a matrix is symplectic if and only if the matrix is Hamiltonian", "(6)", transform
-        ),
-        Claim("The implicit equation can be solved by Newton's method from the guess z_n", "(7), (8)", implicit),
-        Claim("The Jacobian of f in (7) is given by equation 6", "(8)", printed_jacobian),
-        Claim("The midpoint rule is variational, with the discrete Lagrangian L^{sym,1/2}", "theorem 1", theorem),
-        Claim("The symplectic integration scheme from equation 3 is first-order", "circular orbits", first),
-        Claim("The midpoint rule is the lowest-order symplectic integrator", "future steps", lowest),
-        Claim("Table 1: the energies that the initial conditions set", "table 1", table),
-        Claim("The energies are negative, which corresponds to circular and elliptic orbits", "table 1", conics),
+CLAIMS = (
+    Claim("These numerical techniques intrinsically conserve energy, momentum, the Hamiltonian", "abstract", intrinsic),
+    Claim(
+        "The Hamiltonian governs the equations of motion: velocity p/m, acceleration -mu q / q^3",
+        "(1), (2)",
+        hamiltonian,
     ),
+    Claim("The midpoint rule is symplectic", "prop. 1", symplectic),
+    Claim("Its Jacobian is (I - A)^-1 (I + A), where A is Hamiltonian, provided I - A is invertible", "(4)-(6)", skew),
+    Claim("The Cayley transform of a matrix is symplectic if and only if the matrix is Hamiltonian", "(6)", transform),
+    Claim("The implicit equation can be solved by Newton's method from the guess z_n", "(7), (8)", implicit),
+    Claim("The Jacobian of f in (7) is given by equation 6", "(8)", printed_jacobian),
+    Claim("The midpoint rule is variational, with the discrete Lagrangian L^{sym,1/2}", "theorem 1", theorem),
+    Claim("The symplectic integration scheme from equation 3 is first-order", "circular orbits", first),
+    Claim("The midpoint rule is the lowest-order symplectic integrator", "future steps", lowest),
+    Claim("Table 1: the energies that the initial conditions set", "table 1", table),
+    Claim("The energies are negative, which corresponds to circular and elliptic orbits", "table 1", conics),
 )
+FIGURE = Figure("claims", "table 1 and the proofs", compute, draw, CLAIMS)

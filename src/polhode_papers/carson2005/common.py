@@ -6,7 +6,7 @@ digit it names, MATLAB's default tolerances its figure of RK45; both usual metho
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -20,7 +20,7 @@ from polhode_papers import drawing
 from polhode_papers.criteria import order_is
 from polhode_papers.drawing import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, PURPLE, VERMILION
 from polhode_papers.measure import unwarned, whole
-from polhode_papers.study import Check
+from polhode_papers.study import Check, Finding
 
 MU, R0 = 3200.9998, 1664.029  # km^3/s^2, km [carson2005, table 1]
 DAY, STEP = 86_400.0, 10.0  # s
@@ -71,6 +71,12 @@ def last(label: str, orbit_name: str, *, step: float, t_end: float = DAY, **more
     """The last row of a run, with the attributes of the run."""
     n = whole(t_end, step)
     return run(label, orbit_name, step=step, t_end=t_end, every=n, **more).isel(time=-1)
+
+
+def reference(methods: Sequence[tuple[str, float]], orbit_name: str, forces: Sequence[Any]) -> tuple[Any, float]:
+    """Position (km) after a day by the first of two methods with their steps, and its distance from the second."""
+    first, second = (last(label, orbit_name, step=h, forces=forces).position.values for label, h in methods)
+    return first, float(np.linalg.norm(second - first))
 
 
 def conic(orbit_name: str, t: Any) -> tuple[Any, Any]:
@@ -158,9 +164,17 @@ def revolutions(t: Any, values: Any, T: float) -> Any:
     return np.diff(np.interp(np.arange(int(t[-1] / T) + 1) * T, t, integral)) / T
 
 
-def order_of(steps: Sequence[float], errors: Sequence[float]) -> float:
+def order_of(steps: Any, errors: Any) -> float:
     """Order from the errors at the two smallest steps, which come last."""
     return float(np.log(errors[-2] / errors[-1]) / np.log(steps[-2] / steps[-1]))
+
+
+def orders_kept(data: xr.Dataset, orders: Mapping[str, int], case: str, **at: str) -> Finding:
+    """Judge the orders of ``error`` over (scheme, level), with the ``steps`` of each level."""
+    lines, steps = lines_of(data.error.sel(at), "scheme"), lines_of(data.steps, "scheme")
+    measured = {label: order_of(steps[label].values, lines[label].values) for label in orders}
+    parts = {f"{label}, {case}": keeps(measured[label], p) for label, p in orders.items()}
+    return Finding(parts, {f"orders, {case}": measured})
 
 
 def keeps(order: float, promised: int) -> Check:
@@ -177,10 +191,19 @@ def power(x: Any, y: Any) -> float:
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 
-def by(data: xr.DataArray) -> dict[str, float]:
-    """A one-dimensional variable as a mapping."""
-    (dim,) = data.dims
-    return {str(label): float(value) for label, value in zip(data[dim].values, data.values, strict=True)}
+def pick(values: Mapping[str, float], *labels: str) -> dict[str, float]:
+    """The values of these labels, in this order."""
+    return {label: values[label] for label in labels}
+
+
+def largest(data: xr.DataArray, labels: Sequence[str]) -> dict[str, float]:
+    """The largest magnitude of a variable, by method."""
+    return {label: float(np.abs(of(data, label)).max()) for label in labels}
+
+
+def lines_of(data: xr.DataArray, dim: str = "method") -> dict[str, xr.DataArray]:
+    """A variable along the other dimensions, for each label of this one."""
+    return {str(label): data.sel({dim: label}) for label in data[dim].values}
 
 
 # ------------------------------------------------------------------ pictures
@@ -209,6 +232,13 @@ def passes(orbit_name: str, labels: Sequence[str], corner: Any, reach: float) ->
         "method": list(labels), "passing": data.time.values[near], "plane": ["x", "y"]})  # fmt: skip
 
 
+def conic_nearby(ax: Axes, radius: Callable[[Any], Any], corner: Any) -> None:
+    """Plot the conic around the point 45 degrees beside the y axis, seen from ``corner``."""
+    angle = np.radians(np.linspace(134.0, 136.0, 2000))
+    x, y = radius(angle) * np.cos(angle) - corner[0], radius(angle) * np.sin(angle) - corner[1]
+    ax.plot(x, y, linestyle=DASHED, color=COLOUR[CONIC], label=CONIC, zorder=3)
+
+
 def close_up(ax: Axes, data: xr.Dataset, labels: Sequence[str], corner: Any, half: float) -> None:
     """Plot the passes in a square window about a point, with straight lines between the steps."""
     pauses = np.flatnonzero(np.diff(data.passing) > 1.5 * STEP) + 1
@@ -226,13 +256,18 @@ def lines(ax: Axes, data: xr.DataArray, labels: Sequence[str], hours: bool = Tru
         line = data.sel({"method": label})
         ax.plot(line.time / 3600.0, line, color=COLOUR[label], linewidth=1.0, label=label,
                 linestyle="--" if label == CONIC else "-")  # fmt: skip
-    ax.set_xlim(0.0, float(data.time[-1]) / 3600.0)
-    ax.set_xlabel("time (h)")
+    ax.set(xlim=(0.0, float(data.time[-1]) / 3600.0), xlabel="time (h)")
 
 
 def digits(ax: Axes, places: int) -> None:
     """Label the vertical axis with this many decimal places."""
     ax.yaxis.set_major_formatter(FormatStrFormatter(f"%.{places}f"))
+
+
+def order_panel(ax: Axes, data: xr.Dataset, title: str, **at: str) -> None:
+    """Errors at the end, ``error`` over (scheme, level), against the ``steps`` of each level."""
+    ladder_panel(ax, lines_of(data.steps, "scheme"), lines_of(data.error.sel(at), "scheme"), "step (s)", "km")
+    ax.set_title(title)
 
 
 def ladder_panel(ax: Axes, x: Any, table: Mapping[str, Any], x_label: str, y_label: str) -> None:

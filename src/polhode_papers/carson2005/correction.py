@@ -6,11 +6,8 @@ opposite modification of the potential, and its output states are shifted back; 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers import drawing
 from polhode_papers.carson2005 import common
@@ -45,7 +42,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, (axes,) = drawing.canvas(1, 3, width=12.4, height=4.0)
     common.lines(axes[0], 1e6 * data.change, LABELS)
     axes[0].axhline(0.0, color="black", linestyle="--", linewidth=0.9)
@@ -67,32 +64,23 @@ def realizable(data: xr.Dataset) -> Finding:
     means, swings = pick(data["mean"], common.ELLIPTIC), pick(data.swing, common.ELLIPTIC)
     means_e = np.abs(data["mean"].sel({"method": common.CORRECTED, "orbit": common.ELLIPTIC}).values)
     order = common.order_of(data.step.values, means_e)
-    parts: dict[str, Any] = {
-        "the mean is a hundred times nearer to the exact value": rising(
-            {k: abs(means[k]) for k in (common.CORRECTED, common.SYMPLECTIC)}, 100.0
-        ),
-        "it oscillates about it: the mean is within a tenth of the swing": at_most(
-            abs(means[common.CORRECTED]) / swings[common.CORRECTED], 0.1
-        ),
+    offsets = {k: abs(means[k]) for k in (common.CORRECTED, common.SYMPLECTIC)}
+    share = offsets[common.CORRECTED] / swings[common.CORRECTED]
+    parts = {
+        "the mean is a hundred times nearer to the exact value": rising(offsets, 100.0),
+        "it oscillates about it: the mean is within a tenth of the swing": at_most(share, 0.1),
         "what is left of the offset falls with the fourth power of the step": common.keeps(order, 4),
     }
-    return Finding(
-        parts,
-        {
-            "mean less the exact energy, relative": means,
-            "half the swing": {k: x / 2 for k, x in swings.items()},
-            "exponent of the step": order,
-        },
-    )
+    half = {k: x / 2 for k, x in swings.items()}
+    numbers = {"mean less the exact energy, relative": means, "half the swing": half, "exponent of the step": order}
+    return Finding(parts, numbers)
 
 
 def phase(data: xr.Dataset) -> Finding:
     """Judge whether the corrected integrator is also more accurate in position."""
     measured = {name: pick(data.distance, name) for name in ORBITS}
-    parts = {
-        f"on the {name} orbit": rising({k: measured[name][k] for k in (common.CORRECTED, common.SYMPLECTIC)}, 100.0)
-        for name in ORBITS
-    }
+    pairs = {name: common.pick(far, common.CORRECTED, common.SYMPLECTIC) for name, far in measured.items()}
+    parts = {f"on the {name} orbit": rising(pair, 100.0) for name, pair in pairs.items()}
     return Finding(parts, {f"distance from the conic, {name}, km": measured[name] for name in ORBITS})
 
 

@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import drawing
 from polhode_papers.carson2005 import common
 from polhode_papers.criteria import at_most, rising
-from polhode_papers.measure import whole
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 
 DP8, GAUSS12, GAUSS16 = "DOP853", "mkrk:gauss12", "mkrk:gauss16"
@@ -42,15 +40,11 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             report_progress(f"{label}, {days} days")
             for k in range(4):
                 if label in CHOSEN:
-                    method = "mkrk:dp8" if label == DP8 else label
-                    rtol = CHOSEN[label][k]
-                    end = common.run(
-                        method, common.ELLIPTIC, steps=ph.Tolerance(rtol), t_end=days * common.DAY, every=100_000
-                    ).isel(time=-1)
+                    method, chosen = "mkrk:dp8" if label == DP8 else label, ph.Tolerance(CHOSEN[label][k])
+                    ds = common.run(method, common.ELLIPTIC, steps=chosen, t_end=days * common.DAY, every=100_000)
+                    end = ds.isel(time=-1)
                 else:
-                    h = STEPS[label][k]
-                    assert whole(days * common.DAY, h)
-                    end = common.last(label, common.ELLIPTIC, step=h, t_end=days * common.DAY)
+                    end = common.last(label, common.ELLIPTIC, step=STEPS[label][k], t_end=days * common.DAY)
                 errors[i, j, k], spent[i, j, k] = np.linalg.norm(end.position - truth), end.attrs["load_evaluations"]
     over = ("days", "method", "level")
     return xr.Dataset({"error": (over, errors), "evaluations": (over, spent)},
@@ -59,14 +53,11 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
                                 "implicit methods too"})  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, (axes,) = drawing.canvas(1, 2, width=11.6, height=4.8)
     for ax, days in zip(axes, data.days.values, strict=True):
-        at = {"days": days}
-        table = {label: data.error.sel(at | {"method": label}) for label in LABELS}
-        common.ladder_panel(
-            ax, {k: data.evaluations.sel(at | {"method": k}) for k in LABELS}, table, "load evaluations", "km"
-        )
+        x, table = (common.lines_of(data[name].sel(days=days)) for name in ("evaluations", "error"))
+        common.ladder_panel(ax, x, table, "load evaluations", "km")
         ax.set_title(f"distance from the conic after {days} day{'s' if days > 1 else ''}")
     drawing.legend_below(picture, axes[0], 6)
     return {"cost": picture}
@@ -74,32 +65,28 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 def needed(data: xr.Dataset, days: int, label: str, error: float) -> float:
     """Evaluations needed for an error (km), by log-log interpolation between runs, extrapolated with the last slope."""
-    at = {"days": days, "method": label}
-    n, e = np.log(data.evaluations.sel(at).values), np.log(data.error.sel(at).values)
+    line = data.sel({"days": days, "method": label})
+    return where(line.evaluations.values, line.error.values, error)
+
+
+def where(x: Any, errors: Any, error: float) -> float:
+    """Where errors that fall along x come to this one."""
+    x, e = np.log(x), np.log(errors)
     k = int(np.clip(np.searchsorted(-e, -np.log(error)) - 1, 0, 2))
-    return float(np.exp(n[k] + (np.log(error) - e[k]) * (n[k + 1] - n[k]) / (e[k + 1] - e[k])))
+    return float(np.exp(x[k] + (np.log(error) - e[k]) * (x[k + 1] - x[k]) / (e[k + 1] - e[k])))
 
 
 def explicit(data: xr.Dataset) -> Finding:
     measured = {label: needed(data, 1, label, 1.0) for label in LOW}
-    return Finding(
-        {
-            "Verlet takes fewer evaluations for the same accuracy": rising(
-                {k: measured[k] for k in (common.VERLET, common.SYMPLECTIC)}
-            )
-        },
-        {"evaluations a day for 1 km": measured},
-    )
+    both = common.pick(measured, common.VERLET, common.SYMPLECTIC)
+    parts = {"Verlet takes fewer evaluations for the same accuracy": rising(both)}
+    return Finding(parts, {"evaluations a day for 1 km": measured})
 
 
 def higher(data: xr.Dataset) -> Finding:
     measured = {label: needed(data, 1, label, 1e-3) for label in LABELS}
-    parts = {
-        f"{label} takes a tenth of what the midpoint rule does": at_most(
-            measured[label] / measured[common.SYMPLECTIC], 0.1
-        )
-        for label in HIGH
-    }
+    share = {label: measured[label] / measured[common.SYMPLECTIC] for label in HIGH}
+    parts = {f"{label} takes a tenth of what the midpoint rule does": at_most(x, 0.1) for label, x in share.items()}
     return Finding(parts, {"evaluations a day for a metre": measured})
 
 
@@ -118,33 +105,24 @@ def versus(data: xr.Dataset) -> Finding:
 
 def small_steps(data: xr.Dataset) -> Finding:
     """Step that gives an error of one metre after a day."""
-    T, measured = common.period(common.ELLIPTIC), {}
-    for label, ladder in STEPS.items():
-        h, e = np.log(ladder), np.log(data.error.sel({"days": 1, "method": label}).values)
-        k = int(np.clip(np.searchsorted(-e, -np.log(1e-3)) - 1, 0, 2))
-        measured[label] = float(np.exp(h[k] + (np.log(1e-3) - e[k]) * (h[k + 1] - h[k]) / (e[k + 1] - e[k])))
+    T, errors = common.period(common.ELLIPTIC), common.lines_of(data.error.sel(days=1))
+    measured = {label: where(ladder, errors[label].values, 1e-3) for label, ladder in STEPS.items()}
+    both = common.pick(measured, common.RK4, common.SYMPLECTIC)
     parts = {
         "RK4 needs steps below a hundredth of a revolution": at_most(measured[common.RK4] / T, 0.01),
-        "the symplectic midpoint rule needs none as small": rising(
-            {k: measured[k] for k in (common.RK4, common.SYMPLECTIC)}
-        ),
+        "the symplectic midpoint rule needs none as small": rising(both),
     }
     return Finding(parts, {"step for a metre after a day, s": measured, "a revolution, s": T})
 
 
-FIGURE = Figure(
-    "cost",
-    "accuracy against cost, elliptic orbit",
-    compute,
-    draw,
-    (
-        Claim("RK and similar techniques typically require small steps to ensure precision", "objective", small_steps),
-        Claim("Explicit formulations could likely improve performance", "future steps", explicit),
-        Claim("Higher-order schemes should be more accurate (for the same cost)", "future steps", higher),
-        Claim(
-            "(left open) Geometric integration beats traditional techniques in precision for its cost",
-            "future steps",
-            versus,
-        ),
+CLAIMS = (
+    Claim("RK and similar techniques typically require small steps to ensure precision", "objective", small_steps),
+    Claim("Explicit formulations could likely improve performance", "future steps", explicit),
+    Claim("Higher-order schemes should be more accurate (for the same cost)", "future steps", higher),
+    Claim(
+        "(left open) Geometric integration beats traditional techniques in precision for its cost",
+        "future steps",
+        versus,
     ),
 )
+FIGURE = Figure("cost", "accuracy against cost, elliptic orbit", compute, draw, CLAIMS)

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import drawing
 from polhode_papers.carson2005 import common
 from polhode_papers.criteria import at_least
-from polhode_papers.drawing import BLUE, GREY, VERMILION
+from polhode_papers.drawing import BLUE, GREY, VERMILION, Pictures
 from polhode_papers.measure import unwarned
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
@@ -75,7 +74,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, ((ax,),) = drawing.canvas(1, 1, width=9.0, height=4.2)
     rows = np.arange(data.method.size)
     for k, (name, colour) in enumerate(zip(ORBITS, (BLUE, VERMILION), strict=True)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers import drawing
 from polhode_papers.carson2005 import common
@@ -21,7 +20,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return data.isel(time=slice(None, None, 6))
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=9.6, height=4.8)
     common.plane(left, data, (common.RK45, common.SYMPLECTIC, common.RK4, common.CONIC))
     left.set_title("paths")
@@ -47,14 +46,10 @@ def winds(data: xr.Dataset) -> Finding:
 
 
 def alike(data: xr.Dataset) -> Finding:
-    worst = {
-        label: float(np.abs(common.of(data.offset, label)).max())
-        for label in (common.SYMPLECTIC, common.RK4, common.RK45)
-    }
+    worst = common.largest(data.offset, (common.SYMPLECTIC, common.RK4, common.RK45))
+    both = {"larger of both": max(worst[common.SYMPLECTIC], worst[common.RK4]), common.RK45: worst[common.RK45]}
     parts = {
-        "both are closer to the circle than RK45": rising(
-            {"larger of both": max(worst[common.SYMPLECTIC], worst[common.RK4]), common.RK45: worst[common.RK45]}
-        ),
+        "both are closer to the circle than RK45": rising(both),
         "their paths are within one pixel of each other": at_most(worst[common.SYMPLECTIC] + worst[common.RK4], PIXEL),
     }
     return Finding(parts, {"largest offset from the circle, km": worst, "a pixel, km": PIXEL})

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers import drawing
 from polhode_papers.carson2005 import common
 from polhode_papers.criteria import at_least, at_most
-from polhode_papers.drawing import GREY
+from polhode_papers.drawing import GREY, Pictures
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 LABELS = (common.SYMPLECTIC, common.RK4)
 STEPS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 400.0)
-CORNER, WINDOW = (
-    np.sqrt(0.5) * common.R0 * np.array([-1.0, 1.0]),
-    0.15,
-)  # point on the circle; half width of the window, km
+CORNER = np.sqrt(0.5) * common.R0 * np.array([-1.0, 1.0])  # a point on the circle, km
+WINDOW = 0.15  # half the width of the window, km
 ROUND_OFF = 1e-10  # km
 
 
@@ -27,28 +26,16 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     for j, h in enumerate(ladder):
         report_progress(f"offsets, step {h:g}")
         for i, label in enumerate(LABELS):
-            worst[i, j] = np.abs(
-                common.offset(common.CIRCULAR, common.run(label, common.CIRCULAR, step=h).position.values)
-            ).max()
-    data = (
-        common.shown(common.CIRCULAR, LABELS, "offset")
-        .isel(time=slice(None, None, 6))
-        .merge(common.passes(common.CIRCULAR, LABELS, CORNER, 60.0))
-    )
+            positions = common.run(label, common.CIRCULAR, step=h).position.values
+            worst[i, j] = np.abs(common.offset(common.CIRCULAR, positions)).max()
+    data = common.shown(common.CIRCULAR, LABELS, "offset").isel(time=slice(None, None, 6))
+    data = data.merge(common.passes(common.CIRCULAR, LABELS, CORNER, 60.0))
     return data.assign(worst=(("scheme", "step"), worst)).assign_coords(scheme=list(LABELS), step=list(ladder))
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, (axes,) = drawing.canvas(1, 3, width=12.0, height=4.2)
-    angle = np.radians(np.linspace(134.0, 136.0, 2000))
-    axes[0].plot(
-        common.R0 * np.cos(angle) - CORNER[0],
-        common.R0 * np.sin(angle) - CORNER[1],
-        linestyle=common.DASHED,
-        color=common.COLOUR[common.CONIC],
-        label=common.CONIC,
-        zorder=3,
-    )
+    common.conic_nearby(axes[0], lambda angle: common.R0, CORNER)
     common.close_up(axes[0], data, LABELS, CORNER, WINDOW)
     axes[0].set_title("close-up, lines between the steps")
     for label in LABELS:
@@ -56,21 +43,18 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
         axes[1].semilogy(line.time / 3600, np.abs(line) * 1000, color=common.COLOUR[label], linewidth=0.9)
     axes[1].axhline(1000 * common.chord(common.STEP), color=GREY, linestyle=":")
     axes[1].set(xlabel="time (h)", ylabel="m", ylim=(1e-8, 1e3), title="offset from the circle, at the steps")
-    table = {str(label): 1000 * data.worst.sel(scheme=label) for label in LABELS}
-    common.ladder_panel(axes[2], data.step, table, "step (s)", "m")
-    axes[2].loglog(
-        data.step, [1000 * common.chord(h) for h in data.step.values], ":", color=GREY, label="straight lines"
-    )
+    common.ladder_panel(axes[2], data.step, common.lines_of(1000 * data.worst, "scheme"), "step (s)", "m")
+    chords = [1000 * common.chord(h) for h in data.step.values]
+    axes[2].loglog(data.step, chords, ":", color=GREY, label="straight lines")
     axes[2].set_title("largest offset in the day")
     handles, names = axes[2].get_legend_handles_labels()
-    picture.legend(
-        [axes[0].lines[0], *handles], [common.CONIC, *names], loc="outside lower center", ncols=4, frameon=False
-    )
+    handles, names = [axes[0].lines[0], *handles], [common.CONIC, *names]
+    picture.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
     return {"fig03": picture}
 
 
 def both_offset(data: xr.Dataset) -> Finding:
-    worst = {label: float(np.abs(data.offset.sel({"method": label})).max()) for label in LABELS}
+    worst = common.largest(data.offset, LABELS)
     parts = {f"{label}: off by more than round-off": at_least(x, ROUND_OFF) for label, x in worst.items()}
     parts["both within 1e-4 of the radius"] = at_most(max(worst.values()) / common.R0, 1e-4)
     return Finding(parts, {"largest offset, km": worst})
@@ -83,18 +67,12 @@ def smaller(data: xr.Dataset) -> Finding:
         "at the step of 10 s": at_most(float(ratio.sel(step=common.STEP)), 1.0),
         "at any of the steps": at_most(float(ratio.min()), 1.0),
     }
-    return Finding(
-        parts,
-        {
-            **{
-                f"largest offset of {label}, km": {
-                    f"{h:g} s": float(x) for h, x in zip(data.step.values, line.values, strict=True)
-                }
-                for label, line in ((common.SYMPLECTIC, a), (common.RK4, b))
-            },
-            "offset of the straight lines between steps of 10 s, km": common.chord(common.STEP),
-        },
-    )
+    numbers: dict[str, Any] = {}
+    for label, line in zip(LABELS, (a, b), strict=True):
+        by_step = zip(data.step.values, line.values, strict=True)
+        numbers[f"largest offset of {label}, km"] = {f"{h:g} s": float(x) for h, x in by_step}
+    numbers["offset of the straight lines between steps of 10 s, km"] = common.chord(common.STEP)
+    return Finding(parts, numbers)
 
 
 FIGURE = Figure("fig03", f"close-up of the circular orbit, {common.DAY:g} s", compute, draw, (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers import drawing
 from polhode_papers.carson2005 import common
@@ -20,7 +19,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return common.shown(common.CIRCULAR, LABELS, "energy")
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, axes = drawing.canvas(2, 1, width=8.6, height=2.9)
     for (ax,), labels, places, title in (
         (axes[0], LABELS, 10, "energy (km²/s² for a mass of 1 kg)"),
@@ -37,20 +36,13 @@ def symplectic(data: xr.Dataset) -> Finding:
     t, E = data.time.values, common.of(data.energy, common.SYMPLECTIC)
     means, swing = common.revolutions(t, E, common.period(common.CIRCULAR)), float(E.max() - E.min())
     lost = abs(float(common.of(data.energy, common.RK4)[-1] - E[0]))
+    move, words = float(abs(means[-1] - means[0])), "by 1 % of its swing, from the first revolution to the last"
     parts = {
-        "its mean does not move (by 1 % of its swing, from the first revolution to the last)": rising(
-            {"move": float(abs(means[-1] - means[0])), "swing": swing}, 100.0
-        ),
+        f"its mean does not move ({words})": rising({"move": move, "swing": swing}, 100.0),
         "its swing is less than what RK4 loses in the day": rising({"swing": swing, "lost by RK4": lost}),
     }
-    return Finding(
-        parts,
-        {
-            "swing, relative": swing / abs(E[0]),
-            "move of the mean, relative": float(abs(means[-1] - means[0]) / abs(E[0])),
-            "loss of RK4, relative": lost / abs(E[0]),
-        },
-    )
+    sizes = {"swing": swing, "move of the mean": move, "loss of RK4": lost}
+    return Finding(parts, {f"{name}, relative": x / abs(E[0]) for name, x in sizes.items()})
 
 
 def dissipation(data: xr.Dataset) -> Finding:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers import drawing
 from polhode_papers.carson2005 import common
@@ -20,7 +19,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return data.isel(time=slice(None, None, 6))
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=10.0, height=4.8)
     common.plane(left, data, (common.RK45, *OTHERS, common.CONIC))
     left.set_title("paths")

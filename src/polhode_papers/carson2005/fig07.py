@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers import drawing
 from polhode_papers.carson2005 import common
@@ -27,7 +24,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return data.assign(mean_offset=("step", means)).assign_coords(step=list(STEPS))
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=10.4, height=4.0)
     few = (common.SYMPLECTIC, common.RK4, common.CONIC)
     titles = "energy (km²/s² for 1 kg)", "without the methods of order 2"
@@ -51,24 +48,22 @@ def decay(data: xr.Dataset) -> Finding:
     parts = {f"{label}: the energy falls in every revolution": falling(means(data, label)[1]) for label in common.RK2}
     start = abs(means(data, common.HEUN)[0])
     E = {label: common.of(data.energy, label) for label in common.RK2}
-    mean = {label: x / start / (means(data, label)[1].size - 1) for label, x in moves.items()}
-    return Finding(
-        parts,
-        {
-            "change from start to end, relative": {label: float(e[-1] - e[0]) / start for label, e in E.items()},
-            "of the mean in a revolution, relative": mean,
-            "of the same sign in every revolution": {k: "yes" if v else "no" for k, v in steady.items()},
+    numbers = {
+        "change from start to end, relative": {label: float(e[-1] - e[0]) / start for label, e in E.items()},
+        "of the mean in a revolution, relative": {
+            label: x / start / (means(data, label)[1].size - 1) for label, x in moves.items()
         },
-    )
+        "of the same sign in every revolution": {k: "yes" if v else "no" for k, v in steady.items()},
+    }
+    return Finding(parts, numbers)
 
 
 def oscillates(data: xr.Dataset) -> Finding:
     start, mean = means(data, common.SYMPLECTIC)
     E = common.of(data.energy, common.SYMPLECTIC)
-    swing, bias, move = float(E.max() - E.min()) / abs(start), float(mean.mean() - start) / abs(start), float(
-        mean[-1] - mean[0]) / abs(start)  # fmt: skip
+    swing, bias, move = (float(x) / abs(start) for x in (E.max() - E.min(), mean.mean() - start, mean[-1] - mean[0]))
     order = common.order_of(STEPS, np.abs(data.mean_offset.values).tolist())
-    parts: dict[str, Any] = {
+    parts = {
         "not constant": at_least(swing, 1e-8),
         "the mean does not move (by 1 % of the swing in the day)": at_most(abs(move) / swing, 0.01),
         "the mean is off the actual energy by over a tenth of the swing": at_least(abs(bias) / swing, 0.1),
@@ -81,23 +76,19 @@ def oscillates(data: xr.Dataset) -> Finding:
 def appears(data: xr.Dataset) -> Finding:
     E, S = common.of(data.energy, common.RK4), common.of(data.energy, common.SYMPLECTIC)
     ratio = float(np.ptp(E) / np.ptp(S))
-    return Finding(
-        {"its change is below one hundredth of the symplectic swing": at_most(ratio, 0.01)}, {"ratio": ratio}
-    )
+    parts = {"its change is below one hundredth of the symplectic swing": at_most(ratio, 0.01)}
+    return Finding(parts, {"ratio": ratio})
 
 
-FIGURE = Figure(
-    "fig07",
-    f"energy of the elliptic orbit, {common.DAY:g} s, steps of {common.STEP:g} s",
-    compute,
-    draw,
-    (
-        Claim("RK2 decays", "fig. 7", decay),
-        Claim(
-            "Symplectic, though not constant in energy, oscillates about a mean value, offset from the actual energy",
-            "fig. 7",
-            oscillates,
-        ),
-        Claim("RK4 appears to conserve energy in figure 7", "fig. 7", appears),
+CLAIMS = (
+    Claim("RK2 decays", "fig. 7", decay),
+    Claim(
+        "Symplectic, though not constant in energy, oscillates about a mean value, offset from the actual energy",
+        "fig. 7",
+        oscillates,
     ),
+    Claim("RK4 appears to conserve energy in figure 7", "fig. 7", appears),
+)
+FIGURE = Figure(
+    "fig07", f"energy of the elliptic orbit, {common.DAY:g} s, steps of {common.STEP:g} s", compute, draw, CLAIMS
 )

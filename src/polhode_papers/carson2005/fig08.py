@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers import drawing
 from polhode_papers.carson2005 import common
@@ -19,10 +18,8 @@ LONG = (common.SYMPLECTIC, common.RK4)
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     days = 12 if quick else 100
     report_progress(f"{days} days")
-    runs = [
-        common.run(label, common.ELLIPTIC, t_end=days * common.DAY, every=round(common.DAY / common.STEP))
-        for label in LONG
-    ]
+    once_a_day = round(common.DAY / common.STEP)
+    runs = [common.run(label, common.ELLIPTIC, t_end=days * common.DAY, every=once_a_day) for label in LONG]
     positions = common.conic(common.ELLIPTIC, runs[0].time.values)[0]
     over = ("scheme", "day")
     return common.shown(common.ELLIPTIC, (common.RK4, common.CONIC), "energy").assign(
@@ -31,7 +28,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     ).assign_coords(scheme=list(LONG), day=np.arange(days + 1))  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, (axes,) = drawing.canvas(1, 3, width=12.6, height=3.9)
     common.lines(axes[0], data.energy, (common.RK4, common.CONIC))
     common.digits(axes[0], 11)
@@ -39,14 +36,12 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     for label in LONG:
         line = data.sel(scheme=label).isel(day=slice(1, None))
         axes[1].loglog(line.day, np.abs(line.long_change), ".", color=common.COLOUR[label], markersize=3)
-        axes[2].loglog(
-            line.day, line.long_error, color=common.COLOUR[label], label=label if label == common.SYMPLECTIC else None
-        )
+        named = label if label == common.SYMPLECTIC else None  # RK4 has its name from the first panel
+        axes[2].loglog(line.day, line.long_error, color=common.COLOUR[label], label=named)
     axes[1].set(xlabel="days", ylabel="relative", title="|change of the energy|, once a day")
     axes[2].set(xlabel="days", ylabel="km", title="distance from the conic")
-    (named,), names = axes[2].get_legend_handles_labels()
-    others, labels = axes[0].get_legend_handles_labels()
-    picture.legend([*others, named], [*labels, *names], loc="outside lower center", ncols=3, frameon=False)
+    (lines, names), (others, more) = (axes[k].get_legend_handles_labels() for k in (0, 2))
+    picture.legend(lines + others, names + more, loc="outside lower center", ncols=3, frameon=False)
     return {"fig08": picture}
 
 
@@ -65,15 +60,12 @@ def slow(data: xr.Dataset) -> Finding:
 def cryptic(data: xr.Dataset) -> Finding:
     E = common.of(data.energy, common.RK4)
     ticks = {f"{x:.4f}" for x in np.linspace(E.min(), E.max(), 6)}
-    return Finding(
-        {
-            "all ticks read the same with MATLAB's four decimals": fact(
-                len(ticks) == 1 and "nan" not in ticks, "one word on all", ", ".join(sorted(ticks))
-            ),
-            "yet the loss is a hundred times round-off": at_least(float(E[0] - E[-1]), 1e-12),
-        },
-        {"what the ticks read": ", ".join(sorted(ticks)), "range of the energy": float(np.ptp(E))},
-    )
+    read, alike = ", ".join(sorted(ticks)), len(ticks) == 1 and "nan" not in ticks
+    parts = {
+        "all ticks read the same with MATLAB's four decimals": fact(alike, "one word on all", read),
+        "yet the loss is a hundred times round-off": at_least(float(E[0] - E[-1]), 1e-12),
+    }
+    return Finding(parts, {"what the ticks read": read, "range of the energy": float(np.ptp(E))})
 
 
 def long_term(data: xr.Dataset) -> Finding:
@@ -81,30 +73,23 @@ def long_term(data: xr.Dataset) -> Finding:
     days = data.day.values
     change, e = data.long_change.sel(scheme=common.RK4).values, {k: data.long_error.sel(scheme=k).values for k in LONG}
     later = slice(days.size // 4, None)
-    slope, slopes = (
-        common.power(days[later], -change[later]),
-        {k: common.power(days[later], x[later]) for k, x in e.items()},
-    )
-    cross = days[-1] * e[common.SYMPLECTIC][-1] / e[common.RK4][-1]
+    slope = common.power(days[later], -change[later])
+    slopes, ends = {k: common.power(days[later], x[later]) for k, x in e.items()}, {k: float(e[k][-1]) for k in LONG}
+    cross = days[-1] * ends[common.SYMPLECTIC] / ends[common.RK4]
+    faster = slopes[common.RK4] - slopes[common.SYMPLECTIC]
     parts = {
         "the energy keeps falling in proportion to the time": within(slope, 0.85, 1.15),
-        "its place goes off faster, with a higher power of the time": at_least(
-            slopes[common.RK4] - slopes[common.SYMPLECTIC], 0.5
-        ),
-        "RK4 is the less accurate at the end of this run": rising(
-            {k: float(e[k][-1]) for k in (common.SYMPLECTIC, common.RK4)}
-        ),
+        "its place goes off faster, with a higher power of the time": at_least(faster, 0.5),
+        "RK4 is the less accurate at the end of this run": rising(ends),
     }
-    return Finding(
-        parts,
-        {
-            "days": int(days[-1]),
-            "energy lost, relative": float(-change[-1]),
-            "distance at the end, km": {k: float(x[-1]) for k, x in e.items()},
-            "power of the time": slopes,
-            "where the two would meet, years": float(cross / 365.25),
-        },
-    )
+    numbers = {
+        "days": int(days[-1]),
+        "energy lost, relative": float(-change[-1]),
+        "distance at the end, km": ends,
+        "power of the time": slopes,
+        "where the two would meet, years": float(cross / 365.25),
+    }
+    return Finding(parts, numbers)
 
 
 FIGURE = Figure("fig08", f"energy of the elliptic orbit by RK4, {common.DAY:g} s and longer", compute, draw, (

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers import drawing
 from polhode_papers.carson2005 import common
@@ -38,10 +37,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         acting = air(KD) if kind == "drag" else []
         truth = common.conic(common.ELLIPTIC, common.DAY)[0]
         if kind == "drag":
-            ends = [
-                common.last(method, common.ELLIPTIC, step=h, forces=acting).position.values for method, h in REFERENCE
-            ]
-            truth, reference_gap = ends[0], float(np.linalg.norm(ends[1] - ends[0]))
+            truth, reference_gap = common.reference(REFERENCE, common.ELLIPTIC, acting)
         for j, label in enumerate(labels):
             report_progress(f"{label}, {kind}")
             for k, h in enumerate(FINER.get(label, LADDERS[ORDERS["conic"][label]])):
@@ -59,16 +55,13 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, (axes,) = drawing.canvas(1, 2, width=11.0, height=4.8, sharey=True)
     for ax, kind in zip(axes, KINDS, strict=True):
-        at = {"force": kind}
-        table = {str(k): data.error.sel(at | {"method": k}) for k in data["method"].values}
-        x = {str(k): data.evaluations.sel(at | {"method": k}) for k in data["method"].values}
-        common.ladder_panel(
-            ax, x, table, "load evaluations in the day", "distance at the end (km)" if kind == "conic" else ""
-        )
-        ax.set_title("no force but gravity" if kind == "conic" else "drag")
+        x, table = (common.lines_of(data[name].sel(force=kind)) for name in ("evaluations", "error"))
+        y_label, title = ("distance at the end (km)", "no force but gravity") if kind == "conic" else ("", "drag")
+        common.ladder_panel(ax, x, table, "load evaluations in the day", y_label)
+        ax.set_title(title)
     drawing.legend_below(picture, axes[0], 7)
     return {"higher": picture}
 
@@ -89,33 +82,24 @@ def accurate(data: xr.Dataset) -> Finding:
         best = {}
         for p in LADDERS:
             rows = [k for k in SYMPLECTICS if ORDERS[kind][k] == p]
-            errors, counts = (
-                data[name].sel({"force": kind, "method": rows}).values for name in ("error", "evaluations")
-            )
-            best[str(p)] = float(np.fmin.reduce(np.where(counts <= 20_000, errors, np.nan), axis=None))
+            of_order = data.sel({"force": kind, "method": rows})
+            best[str(p)] = float(of_order.error.where(of_order.evaluations <= 20_000).min())
         parts[f"{kind}: with 20,000 evaluations the error falls from order to order"] = falling(list(best.values()))
         numbers[f"smallest error by order, {kind}, km"] = best
     return Finding(parts, numbers)
 
 
-FIGURE = Figure(
-    "higher",
-    f"schemes of higher order, elliptic orbit, {common.DAY:g} s",
-    compute,
-    draw,
-    (
-        Claim(
-            "The midpoint rule is of low order; higher-order schemes should be more accurate", "future steps", accurate
-        ),
-        Claim(
-            "(done here) Symplectic and variational schemes of orders 4, 6 and 8 exist",
-            "future steps",
-            lambda d: orders(d, "conic"),
-        ),
-        Claim(
-            "(done here) They keep their orders with drag, but rkn6_14a, which is of order 4",
-            "future steps",
-            lambda d: orders(d, "drag"),
-        ),
+CLAIMS = (
+    Claim("The midpoint rule is of low order; higher-order schemes should be more accurate", "future steps", accurate),
+    Claim(
+        "(done here) Symplectic and variational schemes of orders 4, 6 and 8 exist",
+        "future steps",
+        lambda d: orders(d, "conic"),
+    ),
+    Claim(
+        "(done here) They keep their orders with drag, but rkn6_14a, which is of order 4",
+        "future steps",
+        lambda d: orders(d, "drag"),
     ),
 )
+FIGURE = Figure("higher", f"schemes of higher order, elliptic orbit, {common.DAY:g} s", compute, draw, CLAIMS)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import drawing
@@ -44,30 +43,20 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     t = np.unique(runs[common.RK4].time.values)
     rows = [np.flatnonzero(np.append(np.diff(runs[label].time.values) > 0, True)) for label in runs]  # after it
     positions = [ds.position.values[k] for ds, k in zip(runs.values(), rows, strict=True)] + [truth(time, t)]
-    arcs = [
-        ph.kepler.specific_energy(*common.conic(common.CIRCULAR, 0.0), common.MU),
-        ph.kepler.specific_energy(*after(time), common.MU),
-    ]
+    arcs = [ph.kepler.specific_energy(r, v, common.MU) for r, v in (common.conic(common.CIRCULAR, 0.0), after(time))]
     energies = [ds.energy.values[k] for ds, k in zip(runs.values(), rows, strict=True)] + [np.where(t < time, *arcs)]
     errors = np.zeros((len(TIMES), len(ORDERS), 3))
     for i, at in enumerate(TIMES.values()):
         end = truth(at, np.array([common.DAY]))[0]
         for j, label in enumerate(ORDERS):
             report_progress(f"{label}, impulse at {at:g} s")
-            errors[i, j] = [
-                np.linalg.norm(common.last(label, common.CIRCULAR, step=h, forces=burn(at)).position - end)
-                for h in STEPS[label]
-            ]
+            ends = [common.last(label, common.CIRCULAR, step=h, forces=burn(at)) for h in STEPS[label]]
+            errors[i, j] = [np.linalg.norm(run.position - end) for run in ends]
     report_progress("stopped by hand")
     half = common.run(common.RK4, common.CIRCULAR, t_end=time, every=1000).isel(time=-1)
     p = half.momentum.values
-    restarted = common.run(
-        common.RK4,
-        common.CIRCULAR,
-        t_end=common.DAY - time,
-        every=1000,
-        start={"position": half.position.values, "momentum": p + SIZE * p / np.linalg.norm(p)},
-    ).isel(time=-1)
+    start = {"position": half.position.values, "momentum": p + SIZE * p / np.linalg.norm(p)}
+    restarted = common.run(common.RK4, common.CIRCULAR, t_end=common.DAY - time, every=1000, start=start).isel(time=-1)
     result = xr.Dataset(
         {
             "position": (("method", "time", "axis"), np.array(positions)),
@@ -76,14 +65,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             "steps": (("scheme", "level"), list(STEPS.values())),
             "by_hand": ("axis", restarted.position.values - runs[common.RK4].position.values[-1]),
         },
-        {
-            "method": list(LABELS),
-            "time": t,
-            "axis": ["x", "y", "z"],
-            "impulse": list(TIMES),
-            "scheme": list(ORDERS),
-            "level": [0, 1, 2],
-        },
+        dict(method=list(LABELS), time=t, axis=list("xyz"), impulse=list(TIMES), scheme=list(ORDERS), level=range(3)),
         {
             "impulse": f"{SIZE:g} km/s along the velocity, at {' or '.join(f'{x:g}' for x in TIMES.values())} s",
             "reference": "two conic arcs",
@@ -92,29 +74,22 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return result.isel(time=slice(None, None, 6))
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, (axes,) = drawing.canvas(1, 3, width=12.6, height=4.2)
     common.plane(axes[0], data, LABELS)
     axes[0].set_title("paths")
     common.lines(axes[1], data.energy, LABELS)
     axes[1].set_title("energy (km²/s² for 1 kg)")
-    within = data.error.sel(impulse="within a step")
-    table = {str(label): within.sel(scheme=label) for label in data.scheme.values}
-    common.ladder_panel(
-        axes[2], {str(k): data.steps.sel(scheme=k) for k in data.scheme.values}, table, "step (s)", "km"
-    )
-    axes[2].set_title("distance from the second arc, at the end")
-    handles = [*axes[0].get_legend_handles_labels()[0][-1:], *axes[2].get_legend_handles_labels()[0]]
-    picture.legend(handles, [common.CONIC, *table], loc="outside lower center", ncols=5, frameon=False)
+    common.order_panel(axes[2], data, "distance from the second arc, at the end", impulse="within a step")
+    (lines, names), (errors, schemes) = (ax.get_legend_handles_labels() for ax in (axes[0], axes[2]))
+    picture.legend([lines[-1], *errors], [names[-1], *schemes], loc="outside lower center", ncols=5, frameon=False)
     return {"impulse": picture}
 
 
 def stopped(data: xr.Dataset) -> Finding:
     difference = float(np.linalg.norm(data.by_hand))
-    return Finding(
-        {"stopping, changing the velocity and going on is what the run does": at_most(difference, 0.0)},
-        {"difference, km": difference},
-    )
+    parts = {"stopping, changing the velocity and going on is what the run does": at_most(difference, 0.0)}
+    return Finding(parts, {"difference, km": difference})
 
 
 def new_level(data: xr.Dataset) -> Finding:
@@ -133,23 +108,13 @@ def new_level(data: xr.Dataset) -> Finding:
     T = ph.kepler.period(*after(time), common.MU)
     t, E = data.time.values[later.values] - time, common.of(data.energy, common.SYMPLECTIC)[later.values]
     means = common.revolutions(t, E, float(T))
-    parts["symplectic: the mean on the new level does not move (by 1 % of its swing)"] = at_most(
-        float(abs(means[-1] - means[0]) / np.ptp(E)), 0.01
-    )
+    move = float(abs(means[-1] - means[0]) / np.ptp(E))
+    parts["symplectic: the mean on the new level does not move (by 1 % of its swing)"] = at_most(move, 0.01)
     return Finding(parts, numbers)
 
 
 def orders(data: xr.Dataset) -> Finding:
-    parts: dict[str, Any] = {}
-    numbers: dict[str, Any] = {}
-    for at in TIMES:
-        measured = {
-            k: common.order_of(data.steps.sel(scheme=k).values, data.error.sel(impulse=at, scheme=k).values)
-            for k in ORDERS
-        }
-        parts |= {f"{k}, impulse {at}": common.keeps(measured[k], p) for k, p in ORDERS.items()}
-        numbers[f"orders, impulse {at}"] = measured
-    return Finding(parts, numbers)
+    return Finding.joined(common.orders_kept(data, ORDERS, f"impulse {at}", impulse=at) for at in TIMES)
 
 
 def versus(data: xr.Dataset) -> Finding:
@@ -158,21 +123,12 @@ def versus(data: xr.Dataset) -> Finding:
     return Finding({"symplectic is the closer to the second arc": rising(e)}, {"distance, steps of 20 s, km": e})
 
 
-FIGURE = Figure(
-    "impulse",
-    f"an impulse, {common.DAY:g} s, steps of {common.STEP:g} s",
-    compute,
-    draw,
-    (
-        Claim(
-            "Impulses: both integrators are stopped, and a step change is made to the velocity", "objective", stopped
-        ),
-        Claim("The impulsive force is essentially bumping the energy to a new, constant level", "objective", new_level),
-        Claim(
-            "RK methods incorporate starts and stops; so do the others, each with its order",
-            "objective, future",
-            orders,
-        ),
-        Claim("(left open) The symplectic integrator handles the change better than RK4", "objective", versus),
+CLAIMS = (
+    Claim("Impulses: both integrators are stopped, and a step change is made to the velocity", "objective", stopped),
+    Claim("The impulsive force is essentially bumping the energy to a new, constant level", "objective", new_level),
+    Claim(
+        "RK methods incorporate starts and stops; so do the others, each with its order", "objective, future", orders
     ),
+    Claim("(left open) The symplectic integrator handles the change better than RK4", "objective", versus),
 )
+FIGURE = Figure("impulse", f"an impulse, {common.DAY:g} s, steps of {common.STEP:g} s", compute, draw, CLAIMS)

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import drawing
 from polhode_papers.carson2005 import common
 from polhode_papers.carson2005.drag import air
 from polhode_papers.criteria import at_least, at_most, falling
-from polhode_papers.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, VERMILION
+from polhode_papers.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, VERMILION, Pictures
 from polhode_papers.measure import relative_energy_error, unwarned, whole
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
@@ -38,8 +37,7 @@ KD = 2e-8  # 1/km, of the drag
 def system_and_start() -> tuple[Any, dict[str, Any]]:
     """The four bodies, in the frame of their centre of mass."""
     masses = np.array(SIZES)
-    places, speeds = np.array(PLACES), np.array(SPEEDS)
-    places, speeds = (x - masses @ x / masses.sum() for x in (places, speeds))
+    places, speeds = (x - masses @ x / masses.sum() for x in (np.array(PLACES), np.array(SPEEDS)))
     return ph.gravitating_bodies(masses), {"position": places, "velocity": speeds}
 
 
@@ -90,7 +88,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, (axes,) = drawing.canvas(1, 3, width=12.6, height=4.0)
     for k, name in enumerate(NAMES):
         x, y = data.position.values[:, k, 0], data.position.values[:, k, 1]
@@ -111,7 +109,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 # ------------------------------------------------------------------ verdicts
 def conserved(data: xr.Dataset) -> Finding:
-    energy_change = {label: float(np.abs(common.of(data.change, label)).max()) for label in FINE}
+    energy_change = common.largest(data.change, list(FINE))
     momentum_change = {str(k): float(x) for k, x in zip(data.quantity.values, data.momentum_change.values, strict=True)}
     parts = {f"{label}, fine steps: total energy": at_most(x, ROUND_OFF) for label, x in energy_change.items()}
     parts |= {f"total {name}": at_most(x, ROUND_OFF) for name, x in momentum_change.items()}
@@ -119,13 +117,10 @@ def conserved(data: xr.Dataset) -> Finding:
 
 
 def with_the_order(data: xr.Dataset) -> Finding:
-    measured = {k: common.order_of(of_scheme(data.steps, k), of_scheme(data.error, k)) for k in ORDERS}
+    steps, errors = (common.lines_of(x, "scheme") for x in (data.steps, data.error))
+    measured = {k: common.order_of(steps[k].values, errors[k].values) for k in ORDERS}
     parts = {k: common.keeps(measured[k], p) for k, p in ORDERS.items()}
     return Finding(parts, {"orders of the largest error of the energy": measured})
-
-
-def of_scheme(data: xr.DataArray, label: str) -> Any:
-    return data.sel(scheme=label).values
 
 
 def alone(data: xr.Dataset) -> Finding:

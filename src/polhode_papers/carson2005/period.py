@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import drawing
@@ -63,15 +62,13 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, (axes,) = drawing.canvas(1, 2, width=10.6, height=4.4, sharey=True)
-    x = {label: data.steps.sel({"method": label}) for label in ORDERS}
     for ax, name in zip(axes, ORBITS, strict=True):
-        table = {label: np.abs(data.error.sel({"orbit": name, "method": label})) for label in ORDERS}
-        common.ladder_panel(
-            ax, x, table, "step (s)", "error of the period, relative" if name == common.CIRCULAR else ""
-        )
+        table = common.lines_of(np.abs(data.error.sel(orbit=name)))
+        common.ladder_panel(ax, common.lines_of(data.steps), table, "step (s)", "error of the period, relative")
         ax.set_title(f"{name} orbit")
+        ax.label_outer()
     drawing.legend_below(picture, axes[0], 8)
     return {"period": picture}
 
@@ -80,17 +77,13 @@ def recovered(data: xr.Dataset) -> Finding:
     parts: dict[str, Check] = {}
     numbers: dict[str, Any] = {}
     for name in ORBITS:
-        e = {
-            k: float(data.error.sel({"orbit": name, "method": k})[list(LADDERS[p]).index(common.STEP)])
-            for k, p in ORDERS.items()
-        }
+        errors = common.lines_of(data.error.sel(orbit=name))
+        e = {k: float(errors[k][LADDERS[p].index(common.STEP)]) for k, p in ORDERS.items()}
         low, high = ([abs(e[k]) for k, p in ORDERS.items() if (p == 2) == small] for small in (True, False))
         parts[f"{name}: to 1e-6 by the symplectic rule and all others of order 2"] = at_most(max(low), 1e-6)
         parts[f"{name}: to 1e-8 by those of higher order"] = at_most(max(high), 1e-8)
-        numbers |= {
-            f"error of the period, {name}": e,
-            f"seconds in a revolution, {name}": {k: x * common.period(name) for k, x in e.items()},
-        }
+        numbers[f"error of the period, {name}"] = e
+        numbers[f"seconds in a revolution, {name}"] = {k: x * common.period(name) for k, x in e.items()}
     return Finding(parts, numbers)
 
 

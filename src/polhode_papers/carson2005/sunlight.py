@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import drawing
@@ -22,6 +21,7 @@ ORDERS = {common.SYMPLECTIC: 2, common.RK4: 4, "rkn6_14a": 6, common.GAUSS: 8}
 STEPS = {common.SYMPLECTIC: (40.0, 20.0, 10.0), common.RK4: (20.0, 5.0, 2.5), "rkn6_14a": (400.0, 200.0, 100.0),
          common.GAUSS: (480.0, 240.0, 120.0)}  # fmt: skip
 REFERENCE = (("mkrk:gauss12", 50.0), ("rkn8_17", 50.0))
+LABELS = (common.SYMPLECTIC, common.RK4, common.GAUSS)
 UNCUT = (200.0, 160.0, 100.0, 80.0, 60.0, 50.0, 40.0, 32.0, 25.0, 20.0, 16.0, 12.5, 10.0)  # s, of RK4
 
 
@@ -45,52 +45,34 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     errors, reference_gaps, truth = np.zeros((len(LIGHT), len(ORDERS), 3)), [], {}
     for i, kind in enumerate(LIGHT):
         report_progress(f"reference, {kind}")
-        ends = [
-            common.last(method, common.ELLIPTIC, step=h, forces=light(kind)).position.values for method, h in REFERENCE
-        ]
-        reference_gaps.append(float(np.linalg.norm(ends[1] - ends[0])))
-        truth[kind] = ends[0]
+        truth[kind], gap = common.reference(REFERENCE, common.ELLIPTIC, light(kind))
+        reference_gaps.append(gap)
         for j, label in enumerate(ORDERS):
             report_progress(f"{label}, {kind}")
-            last = [common.last(label, common.ELLIPTIC, step=h, forces=light(kind)) for h in STEPS[label]]
-            errors[i, j] = [np.linalg.norm(run.position - ends[0]) for run in last]
+            ends = [common.last(label, common.ELLIPTIC, step=h, forces=light(kind)) for h in STEPS[label]]
+            errors[i, j] = [np.linalg.norm(run.position - truth[kind]) for run in ends]
     report_progress("steps that ignore the shadow's edge")
     blind = ph.particle(force=unaware, parameters=(common.MU, SIZE, *SUN, RADIUS))
-    start = common.STARTS[common.ELLIPTIC]
-    unseen = [
-        ph.integrate(blind, "mkrk:rk4", step=h, t_end=common.DAY, every=whole(common.DAY, h), **start) for h in UNCUT
-    ]
+    given = {"t_end": common.DAY} | common.STARTS[common.ELLIPTIC]
+    unseen = [ph.integrate(blind, "mkrk:rk4", step=h, every=whole(common.DAY, h), **given) for h in UNCUT]
     uncut = [np.linalg.norm(run.isel(time=-1).position - truth["shadow"]) for run in unseen]
     t = 60.0 * np.arange(round(common.DAY / 60.0) + 1)
-    runs = {
-        (kind, label): common.run(label, common.ELLIPTIC, forces=light(kind), t_eval=t)
-        for kind in LIGHT
-        for label in (common.SYMPLECTIC, common.RK4, common.GAUSS)
-    }
-    result = common.run(
-        common.GAUSS, common.ELLIPTIC, forces=light("shadow"), events=[ph.events.eclipse(RADIUS, direction=SUN)]
-    )
+    runs = [[common.run(k, common.ELLIPTIC, forces=light(kind), t_eval=t) for k in LABELS] for kind in LIGHT]
+    eclipses = [ph.events.eclipse(RADIUS, direction=SUN)]
+    result = common.run(common.GAUSS, common.ELLIPTIC, forces=light("shadow"), events=eclipses)
     over = ("light", "method", "time")
-    shape = (len(LIGHT), 3, t.size)
     return xr.Dataset(
         {
-            "energy": (over, np.reshape([ds.energy.values for ds in runs.values()], shape)),
-            "unaccounted": (over, np.reshape([relative_energy_error(ds).values for ds in runs.values()], shape)),
+            "energy": (over, [[ds.energy.values for ds in row] for row in runs]),
+            "unaccounted": (over, [[relative_energy_error(ds).values for ds in row] for row in runs]),
             "error": (("light", "scheme", "level"), errors),
             "steps": (("scheme", "level"), list(STEPS.values())),
             "uncut": ("uncut_step", uncut),
             "crossing": ("edge", result.event_time.values),
             "edge_kind": ("edge", result.event_kind.values.astype(str)),
         },
-        {
-            "light": list(LIGHT),
-            "method": [common.SYMPLECTIC, common.RK4, common.GAUSS],
-            "time": t,
-            "scheme": list(ORDERS),
-            "level": [0, 1, 2],
-            "uncut_step": list(UNCUT),
-            "edge": np.arange(result.event_time.size),
-        },
+        dict(light=list(LIGHT), method=list(LABELS), time=t, scheme=list(ORDERS), level=range(3))
+        | {"uncut_step": list(UNCUT), "edge": np.arange(result.event_time.size)},
         {
             "reference": ", ".join(f"{method} with steps of {h:g} s" for method, h in REFERENCE)
             + f" differ by {max(reference_gaps):.1e} km",
@@ -99,7 +81,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, (axes,) = drawing.canvas(1, 3, width=12.6, height=4.0)
     hours = data.time / 3600
     energy = data.energy.sel({"light": "shadow", "method": common.GAUSS})
@@ -110,16 +92,12 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
         if kind == "shadow_exit":
             axes[0].axvspan(a, b, color="#e4e4e4", linewidth=0)
     axes[0].set(title="energy with eclipses (grey)", xlabel="time (h)", ylabel="change, millionths", xlim=(0, 24))
-    for label in (common.SYMPLECTIC, common.RK4, common.GAUSS):
+    for label in LABELS:
         y = np.abs(data.unaccounted.sel({"light": "shadow", "method": label}))
         axes[1].semilogy(hours, y.where(y > 0), color=common.COLOUR[label], linewidth=0.8)
     axes[1].set(title="change less the work of the light", xlabel="time (h)", ylabel="relative to the energy")
-    table = {str(k): data.error.sel(light="shadow", scheme=k) for k in data.scheme.values}
-    common.ladder_panel(
-        axes[2], {str(k): data.steps.sel(scheme=k) for k in data.scheme.values}, table, "step (s)", "km"
-    )
+    common.order_panel(axes[2], data, "error at the end, with eclipses", light="shadow")
     axes[2].loglog(data.uncut_step, data.uncut, "x--", color=common.COLOUR[common.RK4], label="RK4, edges ignored")
-    axes[2].set_title("error at the end, with eclipses")
     drawing.legend_below(picture, axes[2], 5)
     return {"sunlight": picture}
 
@@ -138,51 +116,38 @@ def steady(data: xr.Dataset) -> Finding:
 
 
 def orders(data: xr.Dataset) -> Finding:
-    parts: dict[str, Any] = {}
-    numbers: dict[str, Any] = {"edges met": int(data.crossing.size)}
-    for kind in LIGHT:
-        measured = {
-            k: common.order_of(data.steps.sel(scheme=k).values, data.error.sel(light=kind, scheme=k).values)
-            for k in ORDERS
-        }
-        parts |= {f"{k}, {kind}": common.keeps(measured[k], p) for k, p in ORDERS.items()}
-        numbers[f"orders, {kind}"] = measured
-    slope = float(np.polyfit(np.log(data.uncut_step), np.log(data.uncut), 1)[0])
-    parts["RK4 that ignores the edges falls below order 3"] = at_most(slope, 3.0)
-    return Finding(parts, numbers | {"slope of RK4 that ignores them": slope})
-
-
-def accounted(data: xr.Dataset) -> Finding:
-    residual = {
-        k: float(np.abs(common.of(data.unaccounted.sel(light="shadow"), k)).max())
-        for k in (common.SYMPLECTIC, common.RK4, common.GAUSS)
-    }
-    change = float(np.ptp(common.of(data.energy.sel(light="shadow"), common.GAUSS))) / abs(float(data.energy[0, 0, 0]))
-    return Finding(
-        {
-            f"{common.GAUSS}: to round-off": at_most(residual[common.GAUSS], 1e-12),
-            "RK4: to a thousandth of the change": at_most(residual[common.RK4] / change, 1e-3),
-        },
-        {"change less work, relative": residual, "swing of the energy": change},
+    slope = common.power(data.uncut_step, data.uncut)
+    ignored = {"RK4 that ignores the edges falls below order 3": at_most(slope, 3.0)}
+    return Finding.joined(
+        [
+            Finding({}, {"edges met": int(data.crossing.size)}),
+            *(common.orders_kept(data, ORDERS, kind, light=kind) for kind in LIGHT),
+            Finding(ignored, {"slope of RK4 that ignores them": slope}),
+        ]
     )
 
 
-FIGURE = Figure(
-    "sunlight",
-    f"solar radiation pressure, {common.DAY:g} s",
-    compute,
-    draw,
-    (
-        Claim(
-            "(to be determined) Symplectic integration remains valid: without shadow, light has a potential",
-            "objective",
-            steady,
-        ),
-        Claim(
-            "Radiation pressure can be incorporated, starts and stops included, with known accuracies",
-            "future steps",
-            orders,
-        ),
-        Claim("(to be examined) The change of the energy is the work of the light", "objective", accounted),
+def accounted(data: xr.Dataset) -> Finding:
+    residual = common.largest(data.unaccounted.sel(light="shadow"), LABELS)
+    change = float(np.ptp(common.of(data.energy.sel(light="shadow"), common.GAUSS))) / abs(float(data.energy[0, 0, 0]))
+    parts = {
+        f"{common.GAUSS}: to round-off": at_most(residual[common.GAUSS], 1e-12),
+        "RK4: to a thousandth of the change": at_most(residual[common.RK4] / change, 1e-3),
+    }
+    return Finding(parts, {"change less work, relative": residual, "swing of the energy": change})
+
+
+CLAIMS = (
+    Claim(
+        "(to be determined) Symplectic integration remains valid: without shadow, light has a potential",
+        "objective",
+        steady,
     ),
+    Claim(
+        "Radiation pressure can be incorporated, starts and stops included, with known accuracies",
+        "future steps",
+        orders,
+    ),
+    Claim("(to be examined) The change of the energy is the work of the light", "objective", accounted),
 )
+FIGURE = Figure("sunlight", f"solar radiation pressure, {common.DAY:g} s", compute, draw, CLAIMS)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import drawing
@@ -36,14 +33,12 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     errors, reference_gaps = np.zeros((len(BURNS), len(ORDERS), 3)), []
     for i, at in enumerate(BURNS):
         report_progress(f"reference, {at}")
-        ends = [
-            common.last(method, common.CIRCULAR, step=h, forces=burn(at)).position.values for method, h in REFERENCE
-        ]
-        reference_gaps.append(float(np.linalg.norm(ends[1] - ends[0])))
+        truth, gap = common.reference(REFERENCE, common.CIRCULAR, burn(at))
+        reference_gaps.append(gap)
         for j, label in enumerate(ORDERS):
             report_progress(f"{label}, {at}")
             runs = [common.last(label, common.CIRCULAR, step=h, forces=burn(at)) for h in STEPS[label]]
-            errors[i, j] = [np.linalg.norm(run.position - ends[0]) for run in runs]
+            errors[i, j] = [np.linalg.norm(run.position - truth) for run in runs]
     t = 60.0 * np.arange(round(common.DAY / 60.0) + 1)
     runs = [common.run(label, common.CIRCULAR, forces=burn("within steps"), t_eval=t) for label in LABELS]
     return xr.Dataset(
@@ -58,7 +53,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, (axes,) = drawing.canvas(1, 3, width=12.6, height=4.0)
     common.lines(axes[0], data.energy, (common.GAUSS,))
     common.digits(axes[0], 3)
@@ -66,33 +61,15 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     for label in LABELS:
         y = np.abs(data.unaccounted.sel({"method": label}))
         axes[1].semilogy(data.time / 3600, y.where(y > 0), color=common.COLOUR[label], linewidth=0.8)
-    axes[1].set(
-        title="change less the work of the thrust",
-        xlabel="time (h)",
-        ylabel="relative to the energy",
-        ylim=(1e-17, 1e-3),
-    )
-    within = data.error.sel(burn="within steps")
-    table = {str(label): within.sel(scheme=label) for label in data.scheme.values}
-    common.ladder_panel(
-        axes[2], {str(k): data.steps.sel(scheme=k) for k in data.scheme.values}, table, "step (s)", "km"
-    )
-    axes[2].set_title("error at the end, burn within steps")
+    axes[1].set(title="change less the work of the thrust", xlabel="time (h)", ylabel="relative to the energy")
+    axes[1].set_ylim(1e-17, 1e-3)
+    common.order_panel(axes[2], data, "error at the end, burn within steps", burn="within steps")
     drawing.legend_below(picture, axes[2], 5)
     return {"thrust": picture}
 
 
 def orders(data: xr.Dataset) -> Finding:
-    parts: dict[str, Any] = {}
-    numbers: dict[str, Any] = {}
-    for at in BURNS:
-        measured = {
-            k: common.order_of(data.steps.sel(scheme=k).values, data.error.sel(burn=at, scheme=k).values)
-            for k in ORDERS
-        }
-        parts |= {f"{k}, burn {at}": common.keeps(measured[k], p) for k, p in ORDERS.items()}
-        numbers[f"orders, burn {at}"] = measured
-    return Finding(parts, numbers)
+    return Finding.joined(common.orders_kept(data, ORDERS, f"burn {at}", burn=at) for at in BURNS)
 
 
 def accounted(data: xr.Dataset) -> Finding:
@@ -100,10 +77,8 @@ def accounted(data: xr.Dataset) -> Finding:
     gained = {label: float(common.of(data.energy, label)[-1] - common.of(data.energy, label)[0]) for label in LABELS}
     residual = {label: float(np.abs(common.of(data.unaccounted, label)).max()) for label in LABELS}
     share = {label: residual[label] * abs(float(common.of(data.energy, label)[0])) / gained[label] for label in LABELS}
-    parts = {
-        f"{label}: all but a ten-thousandth of the gain is work of the thrust": at_most(share[label], 1e-4)
-        for label in LABELS
-    }
+    words = "all but a ten-thousandth of the gain is work of the thrust"
+    parts = {f"{label}: {words}": at_most(share[label], 1e-4) for label in LABELS}
     parts[f"{common.GAUSS}: all but round-off"] = at_most(residual[common.GAUSS], 1e-12)
     return Finding(parts, {"gained": gained, "change less work, relative to the energy": residual})
 
@@ -111,27 +86,21 @@ def accounted(data: xr.Dataset) -> Finding:
 def better(data: xr.Dataset) -> Finding:
     at = data.error.sel(burn="within steps")
     e = {k: float(at.sel(scheme=k)[list(STEPS[k]).index(20.0)]) for k in (common.SYMPLECTIC, common.HEUN, common.RK4)}
-    first, *others = e
-    parts = {f"than {k}": rising({first: e[first], k: e[k]}) for k in others}
+    parts = {f"than {k}": rising(common.pick(e, common.SYMPLECTIC, k)) for k in (common.HEUN, common.RK4)}
     return Finding(parts, {"error at the end, steps of 20 s, km": e})
 
 
-FIGURE = Figure(
-    "thrust",
-    f"a thrust arc, {common.DAY:g} s",
-    compute,
-    draw,
-    (
-        Claim(
-            "RK methods can incorporate non-conservative forces and starts and stops, with known accuracies",
-            "objective, future",
-            orders,
-        ),
-        Claim(
-            "(to be examined) How non-conservative thrust enters: its work is the change of the energy",
-            "objective",
-            accounted,
-        ),
-        Claim("(left open) The symplectic integrator is the more accurate with thrust", "future steps", better),
+CLAIMS = (
+    Claim(
+        "RK methods can incorporate non-conservative forces and starts and stops, with known accuracies",
+        "objective, future",
+        orders,
     ),
+    Claim(
+        "(to be examined) How non-conservative thrust enters: its work is the change of the energy",
+        "objective",
+        accounted,
+    ),
+    Claim("(left open) The symplectic integrator is the more accurate with thrust", "future steps", better),
 )
+FIGURE = Figure("thrust", f"a thrust arc, {common.DAY:g} s", compute, draw, CLAIMS)

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import criteria, drawing
@@ -21,7 +20,7 @@ from polhode_papers.celledoni2008 import charts
 from polhode_papers.celledoni2008.claims import EACH, FORM, KEPT
 from polhode_papers.celledoni2008.common import FLOWS, OURS, SEED, Bodies, turned
 from polhode_papers.celledoni2008.perturbed import seconds_per_step
-from polhode_papers.drawing import BLUE, GREEN, INK, VERMILION
+from polhode_papers.drawing import BLUE, GREEN, INK, VERMILION, Pictures
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 I3, CENTRE, WEIGHT = 0.6, (0.8, 0.0, 0.6), 0.3
@@ -234,7 +233,7 @@ def lost_after(errors: Any, counts: Any) -> str:
     return str(int(counts[good][-1])) if not good.all() else "more than " + str(int(counts[-1]))
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, ((left, middle, right),) = drawing.canvas(1, 3, width=13.0, height=4.2)
     left.loglog(data["count"], data.apart.sel(limit=charts.LIMIT), "o-", color=BLUE)
     left.set(xlabel="steps", ylabel="difference of the states", title="charts against v2/exact")

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 from scipy.special import elliprf, elliprj
 
 from polhode_papers import criteria, drawing
 from polhode_papers.celledoni2008 import common, theta
 from polhode_papers.celledoni2008.quadrature import gauss
-from polhode_papers.drawing import BLUE, GREEN, INK, PURPLE, VERMILION
+from polhode_papers.drawing import BLUE, GREEN, INK, PURPLE, VERMILION, Pictures
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 Real = np.longdouble
@@ -174,7 +173,7 @@ COLOURS = {common.MATRIX: PURPLE, common.QUATERNION: GREEN, common.OURS: INK, TH
 MARKS = {common.MATRIX: "P", common.QUATERNION: "X", common.OURS: "*", THETA: "o"}
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=11.0, height=4.2, sharey=True)
     positions = np.arange(data.kind.size)
     for i, form in enumerate(FORMS):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import NullFormatter
 
 from polhode_papers import drawing
@@ -12,7 +11,7 @@ from polhode_papers.celledoni2008.common import FLOWS
 from polhode_papers.study import Claim, Figure
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=10.5, height=5.2)
     cost = averages.relative(data)
     for label, flow in FLOWS.items():

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers import criteria, drawing
 from polhode_papers.celledoni2008 import spheres
@@ -71,7 +70,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, (axes,) = drawing.canvas(1, len(SETTINGS), width=10.5, height=4.4)
     for ax, setting in zip(axes, SETTINGS, strict=True):
         for scheme, flow in spheres.pairs_of((FOURTH, SIXTH), tuple(map(str, data.flow.values))).values():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers import criteria
 from polhode_papers.celledoni2008.common import MATRIX, OURS, QUATERNION, STEPS, T_END, map_picture, maps, quantile
 from polhode_papers.celledoni2008.theta import with_long_doubles
+from polhode_papers.drawing import Pictures
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 PRINTED = (MATRIX, QUATERNION)
@@ -19,7 +19,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return maps((*PRINTED, OURS), (*STEPS, T_END), quick, report_progress)
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     rows = [[(label, h) for h in (LARGE, SMALL)] for label in (*PRINTED, OURS)]
     return {"fig3_3": map_picture(data.log_error, rows, (-16.0, -11.0), "mean log error")}
 

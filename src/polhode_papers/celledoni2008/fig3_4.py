@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers.celledoni2008 import regions
 from polhode_papers.celledoni2008.common import DMV, MATRIX_FORM, REDUCED, SAFE, SEMIEXACT, STEPS, map_picture
+from polhode_papers.drawing import Pictures
 from polhode_papers.study import Claim, Figure
 
 LIMITS = (-15.0, 0.0)
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     large = STEPS[0]
     main = [[(label, h) for h in STEPS for label in pair] for pair in zip(MATRIX_FORM, DMV, strict=True)]
     forms = [[(label, large) for label in pair] for pair in zip(SEMIEXACT, MATRIX_FORM, strict=True)]

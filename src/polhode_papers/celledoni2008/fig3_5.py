@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import NullFormatter
 
 from polhode_papers import drawing
 from polhode_papers.celledoni2008 import perturbed
 from polhode_papers.celledoni2008.perturbed import EPSILONS, EXACT, MR, SCHEMES
-from polhode_papers.drawing import GREY
+from polhode_papers.drawing import GREY, Pictures
 from polhode_papers.study import Claim, Figure
 
 AGAINST = {"seconds": "time of a run on one thread (s)", "evaluations": "load evaluations of a run"}
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, axes = drawing.canvas(2, 2, width=10.0, height=3.6, sharey=True)
     for row, (variable, words) in zip(axes, AGAINST.items(), strict=True):
         for ax, eps, title in zip(row, EPSILONS, ("10^{-3}", "10^{-6}"), strict=True):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers import criteria
 from polhode_papers.celledoni2008.satellite import SATELLITE_STEPS, largest, satellite, satellite_picture
+from polhode_papers.drawing import Pictures
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 EXACT = "rkn6_14a"
@@ -18,7 +18,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return satellite([EXACT], report_progress)
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     return {"fig3_6": satellite_picture(data)}
 
 

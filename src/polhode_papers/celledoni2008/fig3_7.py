@@ -7,11 +7,11 @@ with MR, plain and boosted to order 6, are all shown.
 from __future__ import annotations
 
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers import criteria
 from polhode_papers.celledoni2008.fig3_6 import EXACT
 from polhode_papers.celledoni2008.satellite import SATELLITE_STEPS, largest, satellite, satellite_picture
+from polhode_papers.drawing import Pictures
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 RIVALS = PLAIN, BOOSTED, VERLET = "rkn6_14a/mr", "rkn6_14a/mr6", "v2/mr"
@@ -23,7 +23,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return data.assign(exact_energy_error=exact)
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     return {"fig3_7": satellite_picture(data)}
 
 
@@ -40,6 +40,5 @@ def worse(data: xr.Dataset) -> Finding:
     return Finding(parts, rows | {f"{EXACT}, largest energy error": exact})
 
 
-FIGURE = Figure("fig3_7", "satellite, rotations by McLachlan and Reich", compute, draw, (
-    Claim("Only the splitting based on the exact rotation is very accurate", "3.3.2", worse),
-))  # fmt: skip
+CLAIMS = (Claim("Only the splitting based on the exact rotation is very accurate", "3.3.2", worse),)
+FIGURE = Figure("fig3_7", "satellite, rotations by McLachlan and Reich", compute, draw, CLAIMS)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import criteria, drawing
@@ -66,7 +65,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=10.5, height=4.6, sharey=True)
     for ax, variable, words in (
         (left, "evaluations", "potential evaluations"), (right, "seconds", "time on one thread (s)"),

@@ -15,14 +15,13 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 from scipy.integrate import quad
 from scipy.special import ellipj, ellipkinc
 
 import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.celledoni2008.common import FLOWS, OURS, SEED, Bodies, physical_moments, turned
-from polhode_papers.drawing import BLUE, GREY, VERMILION
+from polhode_papers.drawing import BLUE, GREY, VERMILION, Pictures
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 COUNT, QUICK_COUNT = 100, 8
@@ -362,7 +361,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, ((ax,),) = drawing.canvas(1, 1, width=7.5, height=4.6)
     positions = np.arange(data.formula.size)
     for form, colour, mark in (("corrected", BLUE, "o"), ("printed", VERMILION, "D")):

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.celledoni2008.common import Flow
 from polhode_papers.celledoni2008.spheres import INERTIA, clock, lattice_draw
-from polhode_papers.drawing import BLUE, GREEN, INK, PURPLE, VERMILION
+from polhode_papers.drawing import BLUE, GREEN, INK, PURPLE, VERMILION, Pictures
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 SIDES, QUICK_SIDES = (2, 3, 5, 7, 10, 14, 22), (2, 3, 5, 7, 10)
@@ -99,7 +98,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 LOOKS = {"all pairs": (VERMILION, "o"), "lists": (INK, "D")}
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=10.5, height=4.2)
     for way, (colour, marker) in LOOKS.items():
         left.loglog(data.n, data.potential.sel(way=way), color=colour, marker=marker, label=f"potential, {way}")

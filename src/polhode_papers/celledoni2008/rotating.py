@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
-from polhode_papers import criteria, drawing
+from polhode_papers import drawing
 from polhode_papers.celledoni2008 import spheres
+from polhode_papers.criteria import at_least, at_most, every
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 SPACING, SPACINGS, QUICK_SPACINGS = 4.0, (2.0, 3.0, 4.0, 6.0, 8.0, 12.0), (2.0, 4.0, 8.0)
@@ -59,7 +59,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=10.5, height=4.6)
     for scheme, flow in spheres.pairs_of().values():
         line = data.sel(scheme=scheme, flow=flow)
@@ -98,9 +98,9 @@ def extremes(values: xr.DataArray) -> dict[str, str]:
 def pays(data: xr.Dataset) -> Finding:
     """Judge whether the exact rotation has far smaller errors at equal evaluations."""
     boosted, plain = (gains(data.energy_error, flow) for flow in (spheres.BOOSTED, spheres.MR))
-    parts = {f"{name}: error with boosted MR / exact, least": criteria.at_least(
+    parts = {f"{name}: error with boosted MR / exact, least": at_least(
         float(boosted.sel(scheme=name).min()), 2.0) for name in BETTER}  # fmt: skip
-    parts |= {f"{name}: error with plain MR / exact, least": criteria.at_least(
+    parts |= {f"{name}: error with plain MR / exact, least": at_least(
         float(plain.sel(scheme=name).min()), 10.0) for name in BETTER}  # fmt: skip
     return Finding(parts, {"error with boosted MR / exact": extremes(boosted), "with plain MR": extremes(plain)})
 
@@ -110,10 +110,8 @@ def only_low(data: xr.Dataset) -> Finding:
     wide = {flow: gains(data.error_by_spacing, flow) for flow in (spheres.BOOSTED, spheres.MR)}
     far, near = (wide[spheres.MR].isel(spacing=k).sel(scheme=list(BETTER)) for k in (-1, 0))
     parts = {
-        "the advantage is clear: error with plain MR / exact, widest lattice, least": criteria.at_least(
-            float(far.min()), 10.0
-        ),
-        "the energy is low: H0": criteria.at_most(float(data.attrs["H0"]), 125.0),
+        "the advantage is clear: error with plain MR / exact, widest lattice, least": at_least(float(far.min()), 10.0),
+        "the energy is low: H0": at_most(float(data.attrs["H0"]), 125.0),
     }
     numbers: dict[str, Any] = {"H0": data.attrs["H0"]}
     for flow, values in wide.items():
@@ -123,9 +121,7 @@ def only_low(data: xr.Dataset) -> Finding:
                 if np.isfinite(x)
             }  # fmt: skip
     grown = {name: float(far.sel(scheme=name) / near.fillna(1.0).sel(scheme=name)) for name in BETTER}
-    parts["it grows as the interaction weakens: widest over closest lattice"] = criteria.every(
-        grown, lambda x: criteria.at_least(x, 2.0)
-    )
+    parts["it grows as the interaction weakens: widest over closest lattice"] = every(grown, lambda x: at_least(x, 2.0))
     return Finding(parts, numbers)
 
 

@@ -274,11 +274,9 @@ def singular_points(data: xr.Dataset) -> Picture:
             ax.loglog(shown, size, label=name, **drawing.style(i, "as printed" in name or "asin" in name))
         ax.set_xticks([1e-16, 1e-13, 1e-10, 1e-7, 1e-4, 1e-1], ["0", *(f"$10^{{{k}}}$" for k in range(-13, 0, 3))])
         ax.minorticks_off()
-        ax.set_xlabel("distance from the singular point (rad)")
-        ax.set_title(title)
+        ax.set(xlabel="distance from the singular point (rad)", title=title)
         ax.legend(frameon=False, fontsize=8.5, loc="upper right")
-    row[0].set_ylabel("error (rad)")
-    row[0].set_ylim(3e-17, 1e7)
+    row[0].set(ylabel="error (rad)", ylim=(3e-17, 1e7))
     return picture
 
 
@@ -287,8 +285,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     names, sizes = data.equation.values, np.maximum(data.residual.values, 1e-17)
     ax.barh(np.arange(names.size), sizes, color=GREY, height=0.6)
     ax.axvline(ROUND_OFF, color=INK, linewidth=0.8)
-    ax.set_xscale("log")
-    ax.set_xlim(1e-17, 100)
+    ax.set(xscale="log", xlim=(1e-17, 100))
     ax.set_yticks(np.arange(names.size), names)
     ax.invert_yaxis()
     ax.set_title("residuals of equations as printed")
@@ -296,9 +293,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     right.semilogy(data.total_angle, np.maximum(data.bch_error, 1e-17), ".", markersize=3)
     right.semilogy(inside[1:], 2 * inside[1:] - pi, "--", color=VERMILION, label=r"$2\varphi - \pi$", zorder=3)
     right.set_xticks([0, pi / 4, pi / 2, 3 * pi / 4, pi], ["0", "π/4", "π/2", "3π/4", "π"])
-    right.set_xlabel("total angle")
-    right.set_ylabel("attitude error (rad)")
-    right.set_title("Engø's closed formula, two random turns")
+    right.set(xlabel="total angle", ylabel="attitude error (rad)", title="Engø's closed formula, two random turns")
     right.legend(frameon=False)
     return {"claims": picture, "singular_points": singular_points(data)}
 

@@ -245,9 +245,7 @@ def error_panel(ax: Axes, steps: Any, lines: Mapping[str, Any], title: str, ylab
             steps[lost], 0.03 + 0.0 * steps[lost], "x", color=line_style["color"], transform=ax.get_xaxis_transform()
         )
     ax.minorticks_off()
-    ax.set_xlabel("step $h$ (s)")
-    ax.set_ylabel(ylabel)
-    ax.set_title(title)
+    ax.set(xlabel="step $h$ (s)", ylabel=ylabel, title=title)
 
 
 def slope(ax: Axes, order: int, left: float = 0.06) -> None:
@@ -265,9 +263,7 @@ def history_panel(ax: Axes, time: Any, lines: Mapping[str, Any], title: str, lab
     """Time series, later ones thinner, so that coinciding lines remain visible."""
     for i, (label, y) in enumerate(lines.items()):
         ax.plot(time, y, label=label, color=drawing.style(i)["color"], linewidth=max(4.8 - 1.7 * i, 1.2))
-    ax.set_xlabel(labels[0])
-    ax.set_ylabel(labels[1])
-    ax.set_title(title)
+    ax.set(xlabel=labels[0], ylabel=labels[1], title=title)
 
 
 def epsilon_label(e: Any) -> str:

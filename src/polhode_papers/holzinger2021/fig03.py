@@ -12,14 +12,7 @@ import polhode as ph
 from polhode_papers import drawing
 from polhode_papers.criteria import at_least, at_most
 from polhode_papers.drawing import INK
-from polhode_papers.holzinger2021.common import (
-    Motion,
-    by_epsilon,
-    ended_or_off,
-    epsilon_label,
-    halvings,
-    history_panel,
-)
+from polhode_papers.holzinger2021.common import Motion, by_epsilon, ended_or_off, epsilon_label, halvings, history_panel
 from polhode_papers.measure import whole
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 

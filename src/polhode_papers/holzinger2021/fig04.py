@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers.criteria import at_least, at_most
-from polhode_papers.holzinger2021.common import (
-    by_epsilon,
-    epsilon_picture,
-    halvings,
-    ladder,
-    of,
-    order_parts,
-    orders,
-)
+from polhode_papers.drawing import Pictures
+from polhode_papers.holzinger2021.common import by_epsilon, epsilon_picture, halvings, ladder, of, order_parts, orders
 from polhode_papers.holzinger2021.fig03 import EPSILONS, FORMS, PRINTED, PROPOSED, RATES, REGULAR, motion
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
@@ -39,7 +31,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     })  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     rows = {"attitude_error": "attitude error (rad)", "parameter_error": r"$\|v_{ref} - v\|$ (rad)"}
     return {"fig04": epsilon_picture(data, rows, {form: form for form in FORMS})}
 

@@ -6,9 +6,9 @@ from functools import partial
 from math import pi
 
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers.criteria import at_least
+from polhode_papers.drawing import Pictures
 from polhode_papers.holzinger2021 import common
 from polhode_papers.holzinger2021.fig03 import EPSILONS, FORMS, PROPOSED, RATE, REGULAR
 from polhode_papers.study import Claim, Figure, Finding, Reporter
@@ -32,7 +32,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     titles = {method: method for method in METHODS}
     return {"fig04_two_pi": common.epsilon_picture(data, {"attitude_error": "attitude error (rad)"}, titles)}
 

@@ -6,7 +6,6 @@ from math import nan, pi
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import drawing
@@ -58,7 +57,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, axes = drawing.canvas(2, 2, width=9.5, height=2.9, sharex=True)
     for (upper, lower), form in zip(axes.T, FORMS, strict=True):
         part = data.sel(form=form)
@@ -68,9 +67,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
         for i, e in enumerate(EPSILONS):
             error = np.maximum(part.attitude_error.sel(epsilon=e), 1e-17)
             lower.semilogy(data.time, error, color=drawing.style(i)["color"])
-        lower.set_ylim(3e-18, 30)
-        lower.set_xlabel("time (s)")
-        lower.set_ylabel("attitude error (rad)")
+        lower.set(ylim=(3e-18, 30), xlabel="time (s)", ylabel="attitude error (rad)")
         for ax in (upper, lower):
             ax.label_outer()
     drawing.legend_below(picture, axes[0, 0], 4)

@@ -6,11 +6,10 @@ from math import nan, pi
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers import drawing
 from polhode_papers.criteria import at_least, at_most
-from polhode_papers.drawing import GREY
+from polhode_papers.drawing import GREY, Pictures
 from polhode_papers.holzinger2021.common import history_panel
 from polhode_papers.holzinger2021.fig05 import DIRECT, FORMS, PROPOSED, motion
 from polhode_papers.study import Claim, Figure, Finding, Reporter
@@ -32,7 +31,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=10.0, height=3.6)
     zero = np.zeros(data.time.size)
     history_panel(left, data.time, dict(zip(LABELS, (zero, data.analytic, zero), strict=True)), "analytic",

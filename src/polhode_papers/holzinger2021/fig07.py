@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import drawing
@@ -57,7 +56,7 @@ def deviation(data: xr.Dataset, form: str) -> Any:
     return np.abs(data.angle.sel(form=form, axis=2) - data.analytic)
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=10.5, height=3.6)
     short = data.sel(time=slice(0.0, 4.0))
     lines = {"analytic": short.analytic} | {form: short.angle.sel(form=form, axis=2) for form in (CONVERTED, PRINCIPAL)}
@@ -65,9 +64,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     left.legend(frameon=False)
     for i, form in enumerate((CONVERTED, CONTINUOUS)):
         right.semilogy(data.time, np.maximum(deviation(data, form), 1e-17), color=drawing.style(i)["color"], label=form)
-    right.set_xlabel("time (s)")
-    right.set_ylabel(r"$|\alpha_2 - \pi t|$ (rad)")
-    right.set_title("deviation, $h = 10^{-3}$ s")
+    right.set(xlabel="time (s)", ylabel=r"$|\alpha_2 - \pi t|$ (rad)", title="deviation, $h = 10^{-3}$ s")
     right.legend(frameon=False)
     return {"fig07": picture}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers.criteria import at_least
+from polhode_papers.drawing import Pictures
 from polhode_papers.holzinger2021 import common
 from polhode_papers.holzinger2021.fig05 import DIRECT, EPSILONS, FORMS, PROPOSED, motion
 from polhode_papers.study import Claim, Figure, Finding, Reporter
@@ -39,7 +39,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     })  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     rows = {"attitude_error": "attitude error (rad)", "parameter_error": r"$\|\alpha_{ref} - \alpha\|$ (rad)"}
     return {"fig08": common.epsilon_picture(data, rows, {method: method for method in METHODS})}
 

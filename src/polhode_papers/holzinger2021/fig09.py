@@ -4,19 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers import criteria, drawing
-from polhode_papers.drawing import GREY
-from polhode_papers.holzinger2021.common import (
-    BESIDE_UNSTABLE,
-    FLOOR,
-    Motion,
-    from_known,
-    ladder,
-    of,
-    slope,
-)
+from polhode_papers.drawing import GREY, Pictures
+from polhode_papers.holzinger2021.common import BESIDE_UNSTABLE, FLOOR, Motion, from_known, ladder, of, slope
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 MOTION = Motion(BESIDE_UNSTABLE, 0.5)
@@ -24,9 +15,7 @@ COUNTS = (10, 100, 1000, 10_000, 100_000)  # [holzinger2021, 7.1.3], h = 0.5/n
 BETWEEN = (50, 64, 80, 128, 160, 200, 256, 320, 500, 640, 2000, 20_000, 50_000)  # added here, to measure orders
 REFERENCE_STEP = 1 / 2_000_000
 RK1, FORWARD, RK4, RK5, RK8, GAUSS = "RK1, (53)-(55)", "RK1, tableau", "RK4", "RK5 (DP5)", "RK8 (CV8)", "Gauss 4"
-TABLEAUS = {
-    RK1: "semi_implicit_euler", FORWARD: "forward_euler", RK4: "rk4", RK5: "dp5", RK8: "cv8", GAUSS: "gauss4",
-}  # fmt: skip
+TABLEAUS = {RK1: "semi_implicit_euler", FORWARD: "forward_euler", RK4: "rk4", RK5: "dp5", RK8: "cv8", GAUSS: "gauss4"}
 EXPECTED = {RK1: 1, FORWARD: 1, RK4: 4, RK5: 5, RK8: 8, GAUSS: 4}
 ANGLES, PARAMETERS = "Cardan angles", "Euler parameters"
 CHARTS = {ANGLES: "euler", PARAMETERS: "terze"}
@@ -61,7 +50,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     })  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, ((left, middle, right),) = drawing.canvas(1, 3, width=15.0, height=4.4)
     printed = np.isclose(data.step.values[:, None] * COUNTS, 0.5, rtol=1e-9).any(axis=1)
     shown = data.isel(step=printed)

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.criteria import at_least, at_most, within
-from polhode_papers.drawing import GREY
+from polhode_papers.drawing import GREY, Pictures
 from polhode_papers.holzinger2021 import common
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter, Table
 
@@ -73,7 +72,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return runs(8 if quick else STARTS)
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=10.5, height=4.2, sharey=True)
     for ax, name, title in ((left, "position_error", "against the exact motion"),
                             (right, "position_error_by_reference", "against the paper's reference")):  # fmt: skip
@@ -81,16 +80,14 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
             line_style = drawing.style(i) | {"markersize": 13 - 4 * i, "linewidth": 4.5 - 1.7 * i}
             ax.loglog(data.step, common.of(data[name], method), label=method, **line_style)
         ax.axhline(float(data.reference_error.median()), color=GREY, linestyle=":", label="round-off of the reference")
-        ax.set_ylim(3e-9, 30)
-        ax.set_title(title)
-        ax.set_xlabel("step $h$ (s)")
+        ax.set(ylim=(3e-9, 30), title=title, xlabel="step $h$ (s)")
     left.set_ylabel(r"$\|p_{ref} - p\|$")
     common.slope(left, 4)
     drawing.legend_below(picture, left, 4)
     return {"fig10": picture}
 
 
-def draw_table(data: xr.Dataset) -> dict[str, Picture]:
+def draw_table(data: xr.Dataset) -> Pictures:
     picture, ((ax,),) = drawing.canvas(1, 1, width=8.5, height=4.2)
     names = (*EQUIVALENT, COSINE, ENTRIES)
     common.error_panel(ax, data.step, {name: common.of(data.difference_from_lie, name).values for name in names},

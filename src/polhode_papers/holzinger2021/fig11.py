@@ -33,6 +33,5 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     return {"fig11": picture}
 
 
-FIGURE = Figure("fig11", "heavy top: path of the centre of mass", compute, draw, (
-    Claim("The path can be had from the Cardan angles as well", "7.2", partial(top.alike, "position")),
-))  # fmt: skip
+CLAIMS = (Claim("The path can be had from the Cardan angles as well", "7.2", partial(top.alike, "position")),)
+FIGURE = Figure("fig11", "heavy top: path of the centre of mass", compute, draw, CLAIMS)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers.criteria import at_most
+from polhode_papers.drawing import Pictures
 from polhode_papers.holzinger2021 import top
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
@@ -17,7 +17,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return top.centre_of_mass("position", report_progress)
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     return {"fig12": top.picture_of(data, "position", ("x", "y", "z"), "m")}
 
 
@@ -29,6 +29,5 @@ def on_the_sphere(data: xr.Dataset) -> Finding:
     return Finding(parts, {"||r| - 1|": deviation, "lowest z": float(low.min())})
 
 
-FIGURE = Figure("fig12", "heavy top: position of the centre of mass", compute, draw, (
-    Claim("The centre of mass stays 1 m from the fixed point", "polhode", on_the_sphere),
-))  # fmt: skip
+CLAIMS = (Claim("The centre of mass stays 1 m from the fixed point", "polhode", on_the_sphere),)
+FIGURE = Figure("fig12", "heavy top: position of the centre of mass", compute, draw, CLAIMS)

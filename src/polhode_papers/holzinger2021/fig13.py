@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers.criteria import at_most
+from polhode_papers.drawing import Pictures
 from polhode_papers.holzinger2021 import top
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
@@ -20,7 +20,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return data.assign(position=top.centre_of_mass("position", report_progress).position)
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     return {"fig13": top.picture_of(data, "velocity", ("x", "y", "z"), "m/s")}
 
 

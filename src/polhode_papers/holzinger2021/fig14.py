@@ -6,11 +6,10 @@ from functools import partial
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers import drawing
 from polhode_papers.criteria import at_most
-from polhode_papers.drawing import COLOURS
+from polhode_papers.drawing import COLOURS, Pictures
 from polhode_papers.holzinger2021 import top
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
@@ -22,7 +21,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return top.compared("angular_velocity", [*values, top.truth().angular_velocity.values])
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, axes = drawing.canvas(3, 1, height=2.5, sharex=True)
     x, by_vector = data.angular_velocity, data.angular_velocity.sel(by=top.VECTOR)
     names = ("$ω_1$", "$ω_2$", "$ω_3$")

@@ -6,12 +6,11 @@ from math import pi
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import drawing
 from polhode_papers.criteria import at_least, at_most
-from polhode_papers.drawing import GREY, INK
+from polhode_papers.drawing import GREY, INK, Pictures
 from polhode_papers.holzinger2021 import top
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
@@ -43,7 +42,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, axes = drawing.canvas(2, 1, height=3.0)
     for ax, part in zip(axes[:, 0], (data, data.sel(time=slice(*WINDOW))), strict=True):
         top.components(ax, part.time, part.vector, ("$v_1$", "$v_2$", "$v_3$"), "rotation vector (rad)")
@@ -70,6 +69,5 @@ def passes(data: xr.Dataset) -> Finding:
     return Finding(parts, numbers)
 
 
-FIGURE = Figure("fig15", "heavy top: components of the rotation vector", compute, draw, (
-    Claim("Singular points can be passed through: the rotation vector near 2 pi", "8", passes),
-))  # fmt: skip
+CLAIMS = (Claim("Singular points can be passed through: the rotation vector near 2 pi", "8", passes),)
+FIGURE = Figure("fig15", "heavy top: components of the rotation vector", compute, draw, CLAIMS)

@@ -6,12 +6,11 @@ from math import pi
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.criteria import at_most
-from polhode_papers.drawing import GREY
+from polhode_papers.drawing import GREY, Pictures
 from polhode_papers.holzinger2021 import top
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
@@ -49,7 +48,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, axes = drawing.canvas(3, 1, height=2.6)
     shown = (("principal", data), *((name, data.sel(time=slice(*WINDOW))) for name in BRANCHES))
     for ax, (name, part) in zip(axes[:, 0], shown, strict=True):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import criteria, drawing
-from polhode_papers.drawing import COLOURS, GREY
+from polhode_papers.drawing import COLOURS, GREY, Pictures
 from polhode_papers.holzinger2021 import top
 from polhode_papers.holzinger2021.long_run import METHODS, PROPOSED, TERZE, WINDOW, long_run
 from polhode_papers.study import Claim, Figure, Finding, Reporter
@@ -41,7 +40,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=11.5, height=4.6, sharey=True)
     for i, (label, colour) in enumerate(zip(METHODS, COLOURS, strict=False)):
         line = data.deviation.sel({"method": label})

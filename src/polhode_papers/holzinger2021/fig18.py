@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import criteria, drawing
@@ -80,11 +79,10 @@ def panel(ax: Axes, data: xr.Dataset, pair: str) -> None:
             ax.loglog(data.step, size, label=f"{way}, {norm}", **drawing.style(i, norm == "attitude") | large)
     ax.set_ylim(1e-13, 10.0 * float(data.error.where(np.isfinite(data.error)).max()))
     drawing.triangle(ax, 4)
-    ax.set_xlabel("step $h$ (s)")
-    ax.set_title(pair)
+    ax.set(xlabel="step $h$ (s)", title=pair)
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=10.0, height=4.8, sharey=True)
     for ax, mark, pair in ((left, "(a)", "rotation vector"), (right, "(b)", "Cardan angles")):
         panel(ax, data, pair)

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.criteria import at_least, at_most
-from polhode_papers.drawing import BLUE, GREEN, ORANGE, VERMILION
+from polhode_papers.drawing import BLUE, GREEN, ORANGE, VERMILION, Pictures
 from polhode_papers.holzinger2021 import top
 from polhode_papers.measure import attempt, unwarned, whole
 from polhode_papers.study import Claim, Figure, Finding, Reporter
@@ -68,7 +67,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, ((left, middle, right),) = drawing.canvas(1, 3, width=13.5, height=4.6)
     for i, (map, center) in enumerate(COLOUR):
         colour, label = COLOUR[map, center], f"{map}, {center}"
@@ -90,14 +89,11 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     left.set_title(f"Gauss 4, steps of {STEP:g}")
     middle.set_xticks(STEPS, [f"{h:.3g}" for h in STEPS])
     middle.minorticks_off()
-    middle.set_xlabel("step $h$ (s)")
-    middle.set_ylabel("attitude error at $t = 1$ s (rad)")
-    middle.set_title("order")
+    middle.set(xlabel="step $h$ (s)", ylabel="attitude error at $t = 1$ s (rad)", title="order")
     right.set_yscale("log")
     right.set_xticks(range(len(ORDERS)), [f"Gauss {order}" for order in ORDERS])
     right.grid(axis="x", visible=False)
-    right.set_ylabel("distance")
-    right.set_title(f"from the start after steps of {STEP:g} and −{STEP:g}")
+    right.set(ylabel="distance", title=f"from the start after steps of {STEP:g} and −{STEP:g}")
     drawing.legend_below(picture, middle, 4)
     return {"implicit": picture}
 

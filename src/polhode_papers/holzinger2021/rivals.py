@@ -30,11 +30,10 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import criteria, drawing
-from polhode_papers.drawing import GREY
+from polhode_papers.drawing import GREY, Pictures
 from polhode_papers.holzinger2021 import top
 from polhode_papers.holzinger2021.updates import multiply
 from polhode_papers.measure import whole
@@ -212,7 +211,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=11.0, height=4.6)
     for i, name in enumerate(map(str, data.method.values)):
         # four of them coincide: open markers, from large to small

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import criteria, drawing
-from polhode_papers.drawing import GREY
+from polhode_papers.drawing import GREY, Pictures
 from polhode_papers.measure import attempt
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 
@@ -60,7 +59,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, ((ax,),) = drawing.canvas(1, 1, width=8.0, height=4.2)
     for i, name in enumerate(METHODS):
         line_style = drawing.style(i) | (

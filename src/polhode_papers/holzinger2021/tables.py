@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.criteria import at_least
-from polhode_papers.drawing import COLOURS
+from polhode_papers.drawing import COLOURS, Pictures
 from polhode_papers.holzinger2021.counting import PLAIN, Counts, counted
 from polhode_papers.holzinger2021.updates import ANGLES, CAY, EXP, HALF, LIE, PROPOSED, QUATERNION, VECTOR, Update
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter, Table
@@ -59,7 +58,7 @@ def compute(
     )  # fmt: skip
 
 
-def draw(stem: str, title: str, data: xr.Dataset) -> dict[str, Picture]:
+def draw(stem: str, title: str, data: xr.Dataset) -> Pictures:
     rows = np.arange(data.method.size)
     picture, ((ax,),) = drawing.canvas(1, 1, width=9.0, height=1.6 + 0.34 * rows.size)
     start = np.zeros(rows.size)
@@ -71,8 +70,7 @@ def draw(stem: str, title: str, data: xr.Dataset) -> dict[str, Picture]:
     ax.set_yticks(rows, data.method.values)
     ax.invert_yaxis()
     ax.grid(axis="y", visible=False)
-    ax.set_xlabel("operations")
-    ax.set_title(title)
+    ax.set(xlabel="operations", title=title)
     drawing.legend_below(picture, ax, len(KINDS))
     return {stem: picture}
 

@@ -150,8 +150,7 @@ def components(ax: Axes, time: Any, values: Any, names: tuple[str, ...], label: 
     """Three components over time."""
     for y, name, colour in zip(np.asarray(values).T, names, COLOURS, strict=False):
         ax.plot(time, y, color=colour, label=name, linewidth=1.0)
-    ax.set_xlim(float(time[0]), float(time[-1]))
-    ax.set_ylabel(label)
+    ax.set(xlim=(float(time[0]), float(time[-1])), ylabel=label)
     ax.legend(frameon=False, ncols=len(names), loc="lower right", bbox_to_anchor=(1.0, 1.0), borderpad=0.0)
 
 
@@ -159,9 +158,7 @@ def differences(ax: Axes, time: Any, lines: Mapping[str, Any], label: str) -> No
     """Distances over time on a logarithmic axis; zeros are left out."""
     for (name, y), colour in zip(lines.items(), (GREY, *COLOURS[3:]), strict=False):
         ax.semilogy(time, np.where(np.asarray(y) > 0.0, y, np.nan), color=colour, label=name, linewidth=0.8)
-    ax.set_xlim(float(time[0]), float(time[-1]))
-    ax.set_xlabel("time (s)")
-    ax.set_ylabel(label)
+    ax.set(xlim=(float(time[0]), float(time[-1])), xlabel="time (s)", ylabel=label)
     ax.legend(frameon=False, ncols=len(lines), loc="lower right")
 
 

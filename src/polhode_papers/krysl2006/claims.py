@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import drawing
 from polhode_papers.criteria import at_least, at_most, every, order_is
-from polhode_papers.drawing import COLOURS
+from polhode_papers.drawing import COLOURS, Pictures
 from polhode_papers.krysl2006 import tableaux
 from polhode_papers.krysl2006.common import ALL, by_method
 from polhode_papers.krysl2006.fig01 import BODY as BODY_OF_5_1, INITIAL
@@ -256,7 +255,7 @@ def map_of(method: str, system: Any, y: Any, h: float, substeps: int = 1) -> Cal
     return lambda z: take_steps(z, 0.0, h / substeps, substeps)
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, axes = drawing.canvas(2, 2, height=2.6, sharey="col")
     last = float(data.time[-1])
     for row, (low, high) in zip(axes, ((0.0, 60.0), (last - 60.0, last)), strict=True):
@@ -264,8 +263,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
             for i, h in enumerate(STEPS):
                 part = data.relative_energy_error.sel(oscillating=label, step=h, time=slice(low, high))
                 ax.plot(part.time, part / h**2, color=COLOURS[i], linewidth=1.0, label=rf"$\Delta t = {h}$")
-            ax.set_title(f"{label}, free body")
-            ax.set_xlabel("time")
+            ax.set(title=f"{label}, free body", xlabel="time")
         row[0].set_ylabel(r"$(K - K_0) / (K_0 \Delta t^2)$")
     drawing.legend_below(picture, axes[0, 0], 3)
     return {"claims": picture}

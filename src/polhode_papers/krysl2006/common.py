@@ -218,8 +218,6 @@ def wall_pictures(
     drawing.separate_coinciding(ax)
     ax.axvline(USABLE, color=GREY, linewidth=0.8, linestyle=":")
     ax.annotate("usable", (USABLE, 1.0), (-4, -4), ("data", "axes fraction"), "offset points", ha="right", va="top")
-    ax.set_xlabel(r"step $\Delta t$")
-    ax.set_ylabel(r"largest $|H/H_0-1|$")
-    ax.set_title("physical sign (crosses: ended early)")
+    ax.set(xlabel=r"step $\Delta t$", ylabel=r"largest $|H/H_0-1|$", title="physical sign (crosses: ended early)")
     drawing.legend_below(other, ax, 4)
     return {stem: main, f"{stem}_physical": other}

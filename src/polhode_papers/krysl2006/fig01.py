@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers.criteria import at_least, at_most, every, ratio_within, within
+from polhode_papers.drawing import Pictures
 from polhode_papers.krysl2006.common import ALL, PRINTED, SLIGHTLY, by_method, convergence_picture, second_order
 from polhode_papers.measure import NORMS, REFERENCE, convergence, whole
 from polhode_papers.study import Claim, Figure, Finding, Reporter
@@ -41,7 +41,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return data.assign_coords(norm=list(NORMS)).assign(trap_shifted_error=("norm", shifted(AT)))
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     return {"fig01": convergence_picture({"free body, $t = 100$": data})}
 
 

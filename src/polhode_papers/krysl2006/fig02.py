@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers.criteria import at_most
-from polhode_papers.krysl2006.common import (
-    ALL,
-    PRESENT,
-    RIVALS,
-    by_method,
-    convergence_picture,
-    second_order,
-)
+from polhode_papers.drawing import Pictures
+from polhode_papers.krysl2006.common import ALL, PRESENT, RIVALS, by_method, convergence_picture, second_order
 from polhode_papers.measure import NORMS, convergence
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 
@@ -29,7 +22,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return convergence(TOP, INITIAL, ALL, STEPS[3:6] if quick else STEPS, T_END, 0.005, report_progress)
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     return {"fig02": convergence_picture({"slow top, $t = 20$": data})}
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers.criteria import at_least
+from polhode_papers.drawing import Pictures
 from polhode_papers.krysl2006.common import ALL, PRINTED, by_method, convergence_picture, second_order
 from polhode_papers.krysl2006.fig02 import TOP
 from polhode_papers.measure import NORMS, convergence
@@ -30,7 +30,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return xr.concat(parts, ends, combine_attrs="drop").assign_attrs(remarks)
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     return {"fig03": convergence_picture({f"fast top, $t = {t:g}$": data.sel(t_end=t) for t in COMPARED})}
 
 

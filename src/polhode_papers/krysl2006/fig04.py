@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers.criteria import at_least, count, every
-from polhode_papers.krysl2006 import common
-from polhode_papers.krysl2006.common import RIVALS, STEP, STEPS, by_method
+from polhode_papers.drawing import Pictures
+from polhode_papers.krysl2006.common import FELL, RIVALS, STEP, STEPS, by_method, by_step, shown, wall_pictures
 from polhode_papers.study import Claim, Figure, Finding
 
 WINDOW = (0.9, 1.1)
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
-    return common.wall_pictures(data, "fig04", RIVALS, 3, WINDOW)
+def draw(data: xr.Dataset) -> Pictures:
+    return wall_pictures(data, "fig04", RIVALS, 3, WINDOW)
 
 
 def turns(data: xr.Dataset) -> Finding:
@@ -33,9 +32,7 @@ def none_blows_up(data: xr.Dataset) -> Finding:
     steps = {label: data.steps_kept.sel({"method": label}) for label in RIVALS}
     lost = {label: f"{int((kept < STEPS).sum())} of {int(kept.count())}" for label, kept in steps.items()}
     fewest = {label: float(kept.min()) for label, kept in steps.items()}
-    parts = {
-        f"steps with |H/H0 - 1| <= {common.FELL:g}, least of all starts": every(fewest, lambda n: at_least(n, STEPS))
-    }
+    parts = {f"steps with |H/H0 - 1| <= {FELL:g}, least of all starts": every(fewest, lambda n: at_least(n, STEPS))}
     earliest = {label: count(kept.min()) for label, kept in steps.items()}
     first = {label: str(data.outcome.sel({"method": label}).values) for label in RIVALS}
     return Finding(parts, {"starts that are lost": lost, "earliest step": earliest, "the printed start": first})
@@ -51,14 +48,14 @@ def irregular(data: xr.Dataset) -> Finding:
 
 def physical(data: xr.Dataset) -> Finding:
     ends, errors = data.physical_outcome, data.physical_largest_error
-    through = common.by_step((ends == "completed").sum("method"))
+    through = by_step((ends == "completed").sum("method"))
     how = {str(x.method.values): str(x.values) for x in ends.sel(physical_step=STEP)}
     largest = {f"largest |H/H0 - 1|, step {h}": by_method(errors.sel(physical_step=float(h))) for h in through}
     parts = {f"methods that a step of {STEP} carries through": at_least(through[f"{STEP:g}"], 1)}
     return Finding(parts, {f"methods of {len(how)} that complete, by step": through, f"step {STEP}": how} | largest)
 
 
-FIGURE = Figure("fig04", "soft wall, 40,000 steps of 0.5: H/H0 of AKW, BBTRAP, SWC1", common.shown(RIVALS), draw, (
+FIGURE = Figure("fig04", "soft wall, 40,000 steps of 0.5: H/H0 of AKW, BBTRAP, SWC1", shown(RIVALS), draw, (
     Claim("A step of 0.5 leads to rotations within a time step of well over 30 degrees", "5.4", turns),
     Claim("None of the algorithms is able to conserve the Hamiltonian of this system exactly", "5.4", varies),
     Claim("None of the solutions of the reference algorithms blow up", "5.4", none_blows_up),

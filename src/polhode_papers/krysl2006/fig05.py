@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers.criteria import at_least, at_most, every, fact, ratio_within
+from polhode_papers.drawing import Pictures
 from polhode_papers.krysl2006.common import PRESENT, RIVALS, SLIGHTLY, STEPS, by_method, shown, wall_pictures
 from polhode_papers.krysl2006.fig04 import WINDOW as WINDOW_OF_4
 from polhode_papers.study import Claim, Figure, Finding
@@ -14,7 +14,7 @@ from polhode_papers.study import Claim, Figure, Finding
 WINDOW = tuple(1.0 + (edge - 1.0) / 5.0 for edge in WINDOW_OF_4)
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     return wall_pictures(data, "fig05", PRESENT, 2, (WINDOW[0], WINDOW[1]))
 
 

@@ -2,8 +2,4 @@
 
 from polhode_papers.study import Study
 
-STUDY = Study.of(
-    __name__,
-    "Rigid body dynamics",
-    "fig01 work table2 splittings dmv nystrom roundoff claims",
-)
+STUDY = Study.of(__name__, "Rigid body dynamics", "fig01 work table2 splittings dmv nystrom roundoff claims")

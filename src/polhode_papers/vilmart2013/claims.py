@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 from scipy.integrate import solve_ivp
 
 import polhode as ph
 from polhode_papers import criteria, drawing
-from polhode_papers.drawing import GREEN, VERMILION
+from polhode_papers.drawing import GREEN, VERMILION, Pictures
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 from polhode_papers.vilmart2013 import common, printed
 
@@ -326,14 +325,13 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     picture, ((ax,),) = drawing.canvas(1, 1, width=8.0)
     sizes = np.maximum(np.nan_to_num(data.residual.values, nan=10.0), 1e-17)
     ax.barh(
         np.arange(sizes.size), sizes, color=[GREEN if x < common.EXACT * 10 else VERMILION for x in sizes], height=0.6
     )
-    ax.set_xscale("log")
-    ax.set_xlim(1e-17, 100)
+    ax.set(xscale="log", xlim=(1e-17, 100))
     ax.set_yticks(np.arange(sizes.size), data.equation.values)
     ax.invert_yaxis()
     ax.set_title("residuals of the paper's equations")

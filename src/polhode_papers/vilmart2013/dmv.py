@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import criteria, drawing
@@ -41,7 +40,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=11.0)
     errors = data.error.sel({"method": [*KEPT, *(x for x in data.method.values if str(x).endswith("printed"))]})
     pictures.against_step(

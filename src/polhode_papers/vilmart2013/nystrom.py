@@ -11,7 +11,6 @@ from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import criteria, drawing
@@ -79,7 +78,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=11.5, sharey=True)
     pictures.against_step(left, data.error.sel({"method": [*FORMS, "nystrom4_v"]}), "one modified kick", [*FORMS][:2])
     pictures.against_step(right, data.error.sel({"method": [*STRANG, *CLASSICAL]}), "no modified kick")

@@ -55,8 +55,7 @@ def over_time(ax: Axes, time: Any, lines: Mapping[str, Any], title: str) -> None
         shown = np.where(np.asarray(y) > 0.0, np.maximum(y, LEAST), np.nan)
         ax.semilogy(time, shown, color=colour, label=label, linewidth=0.8)
     ax.set_ylim(bottom=0.8 * LEAST)
-    ax.set_xlabel("time")
-    ax.set_title(title)
+    ax.set(xlabel="time", title=title)
     ax.legend(frameon=False)
 
 
@@ -68,9 +67,7 @@ def against_step(ax: Axes, errors: xr.DataArray, title: str, printed: Sequence[s
     ticks = steps[:: -(-steps.size // 4)]
     ax.set_xticks(ticks, [f"{h:.3g}" for h in ticks])
     ax.minorticks_off()
-    ax.set_xlabel("step $h$")
-    ax.set_ylabel(r"error in $y$ and $Q$")
-    ax.set_title(title)
+    ax.set(xlabel="step $h$", ylabel=r"error in $y$ and $Q$", title=title)
     drawing.separate_coinciding(ax)
     ax.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
@@ -83,8 +80,7 @@ def against_count(ax: Axes, n: Any, lines: Mapping[str, Any], label: str, eps: f
             ax.loglog(n, np.maximum(y, 1e-17), label=name, **{**drawing.style(i), "markersize": 3})
     for power, words in ((0.5, r"$2^{-52} \sqrt{n}$"), (1.0, "$2^{-52} n$")):
         ax.loglog(n, eps * n**power, color=GREY, linestyle=":" if power == 1.0 else "--", linewidth=1.0, label=words)
-    ax.set_xlabel("number of steps $n$")
-    ax.set_title(label)
+    ax.set(xlabel="number of steps $n$", title=label)
     ax.legend(frameon=False, fontsize=8)
 
 

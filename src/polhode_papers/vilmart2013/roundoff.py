@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 from numba import njit
 
 import polhode as ph
@@ -288,7 +287,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, ((left, middle, right),) = drawing.canvas(1, 3, width=12.5, height=4.8)
     for ax, quantity, words in ((left, "H", "energy"), (middle, "Qy", "spatial momentum")):
         lines = {str(form): data.error.sel({"form": form, "quantity": quantity}) for form in data.form.values}

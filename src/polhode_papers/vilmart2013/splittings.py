@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 from polhode_papers import criteria, drawing
 from polhode_papers.study import Claim, Figure, Finding, Reporter
-from polhode_papers.vilmart2013 import common, pictures, printed
+from polhode_papers.vilmart2013 import pictures, printed
+from polhode_papers.vilmart2013.common import BOOK, EXACT, STATE, body_map, distance, ladder, named, orders, repeated
 
 SPAN, STEPS = 10.0, (25, 50, 100, 200, 400)
 PAIRS = {"I1 = I2": (1.0, 1.0, 1.7), "I1 = I3": (1.0, 1.7, 1.0), "I2 = I3": (1.7, 1.0, 1.0)}
@@ -20,28 +20,22 @@ NEAR, NEAR_STEPS = (1e-1, 1e-2, 1e-3, 1e-4), 100  # I2/I1 - 1 of nearly symmetri
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
-    maps = {f"three rotations, {form}": printed.three_rotations(form, common.BOOK) for form in ("printed", "corrected")}
-    maps |= {f"algorithm 2, {form}": printed.algorithm_2(form, common.BOOK) for form in ("printed", "corrected")}
-    maps |= {name: common.body_map(name, common.BOOK) for name in LIBRARY}
-    errors = common.ladder(
-        maps, common.STATE, common.body_map("exact", common.BOOK)(*common.STATE, SPAN), SPAN, STEPS[: 3 if quick else 5]
-    )
+    maps = {f"three rotations, {form}": printed.three_rotations(form, BOOK) for form in ("printed", "corrected")}
+    maps |= {f"algorithm 2, {form}": printed.algorithm_2(form, BOOK) for form in ("printed", "corrected")}
+    maps |= {name: body_map(name, BOOK) for name in LIBRARY}
+    errors = ladder(maps, STATE, body_map("exact", BOOK)(*STATE, SPAN), SPAN, STEPS[: 3 if quick else 5])
     defects = np.zeros((2, len(PAIRS)))
     for k, I in enumerate(PAIRS.values()):
-        end = common.body_map("exact", I)(*common.STATE, H)
-        for j, step in enumerate((printed.algorithm_2("corrected", I), common.body_map("symmetric", I))):
-            defects[j, k] = common.distance(step(*common.STATE, H), end)
+        end = body_map("exact", I)(*STATE, H)
+        for j, step in enumerate((printed.algorithm_2("corrected", I), body_map("symmetric", I))):
+            defects[j, k] = distance(step(*STATE, H), end)
     near = np.zeros((len(LIBRARY), len(NEAR)))
     for k, eps in enumerate(NEAR):
         I = (1.0, 1.0 + eps, 1.7)
-        end = common.body_map("exact", I)(*common.STATE, SPAN)
+        end = body_map("exact", I)(*STATE, SPAN)
         for j, name in enumerate(LIBRARY):
-            near[j, k] = common.distance(
-                common.repeated(common.body_map(name, I), *common.STATE, SPAN, NEAR_STEPS), end
-            )
-    same = common.distance(
-        maps["three rotations, corrected"](*common.STATE, 0.4), maps["three_rotation"](*common.STATE, 0.4)
-    )
+            near[j, k] = distance(repeated(body_map(name, I), *STATE, SPAN, NEAR_STEPS), end)
+    same = distance(maps["three rotations, corrected"](*STATE, 0.4), maps["three_rotation"](*STATE, 0.4))
     return xr.Dataset(
         {"error": errors, "error_of_one_step": (("pairing", "body"), defects),
          "error_near": (("splitting", "asymmetry"), near)},
@@ -51,7 +45,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     )  # fmt: skip
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=11.5)
     dashed = [name for name in map(str, data.method.values) if name.endswith("printed")]
     pictures.against_step(left, data.error, "book of figure 1, $t = 10$", dashed)
@@ -73,7 +67,7 @@ def second_order(subject: str, correction: str) -> Callable[[xr.Dataset], Findin
             form: criteria.order_within(data.step, data.error.sel({"method": name}), 2.0, floor=1e-14)
             for form, name in names.items()
         }
-        measured = common.orders(data.error.sel({"method": list(names.values())}))
+        measured = orders(data.error.sel({"method": list(names.values())}))
         smallest = data.error.isel(step=-1, drop=True)
         numbers = {"slope of the whole line, where no order shows": measured, "error at the smallest step": {
             name: float(smallest.sel({"method": name})) for name in names.values()}}  # fmt: skip
@@ -83,23 +77,23 @@ def second_order(subject: str, correction: str) -> Callable[[xr.Dataset], Findin
 
 
 def near_symmetric(data: xr.Dataset) -> Finding:
-    measured = {name: common.named(data.error_near.sel(splitting=name, drop=True)) for name in LIBRARY}
+    measured = {name: named(data.error_near.sel(splitting=name, drop=True)) for name in LIBRARY}
     small = data.error_near.sel(splitting="symmetric").values[1:]
     gain = data.error_near.sel(splitting="three_rotation") / data.error_near.sel(splitting="symmetric")
     parts = {
         "its error goes like the asymmetry": criteria.order_within(NEAR[1:], small, 1.0),
         "smaller than that of three rotations, at every asymmetry": criteria.every(
-            common.named(gain.drop_vars("splitting", errors="ignore")), lambda x: criteria.at_least(x, 2.0)
+            named(gain.drop_vars("splitting", errors="ignore")), lambda x: criteria.at_least(x, 2.0)
         ),
     }
     return Finding(parts, {f"error of {name}": x for name, x in measured.items()})
 
 
 def exact_for_symmetric(data: xr.Dataset) -> Finding:
-    as_printed, ours = (common.named(x) for x in data.error_of_one_step)
-    parts = {f"exact for {body}": criteria.at_most(error, common.EXACT) for body, error in as_printed.items()}
+    as_printed, ours = (named(x) for x in data.error_of_one_step)
+    parts = {f"exact for {body}": criteria.at_most(error, EXACT) for body, error in as_printed.items()}
     return Finding(parts, {"step": H}, {
-        f"exact for {body}, the two closest axes paired": criteria.at_most(error, common.EXACT)
+        f"exact for {body}, the two closest axes paired": criteria.at_most(error, EXACT)
         for body, error in ours.items()
     })  # fmt: skip
 

@@ -7,10 +7,10 @@ from math import inf, isinf, isnan
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import criteria
+from polhode_papers.drawing import Pictures
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 from polhode_papers.vilmart2013 import pictures, printed
 from polhode_papers.vilmart2013.common import BOOK, BROKEN, EXACT, KEPT, Map, named
@@ -60,7 +60,7 @@ def order_words(order: float) -> str:
     return "exact" if isinf(order) else "none" if isnan(order) else f"{order:.2f}"
 
 
-def draw(data: xr.Dataset) -> dict[str, Picture]:
+def draw(data: xr.Dataset) -> Pictures:
     worst, result, orders = data.defect.max("step"), ticks(data), named(data.order)
     groups: dict[str, list[pictures.Row]] = {"the methods of table 2": [], WRITTEN: []}
     for name in sorted(orders, key=lambda name: list(PRINTED).index(name) if name in PRINTED else len(PRINTED)):

@@ -53,9 +53,8 @@ def about_fixed_point(inertia: Array, center: Array, mass: float, about: str, ph
 
 
 def held_at_a_point(
-    inertia: Any, center_of_mass: object, weight: object, mass: Any, gravity: object, inertia_about: Any,
-    physical: bool,
-) -> tuple[Any, ...]:  # fmt: skip
+    inertia: Any, center_of_mass: object, weight: object, mass: Any, gravity: object, inertia_about: Any, physical: bool
+) -> tuple[Any, ...]:
     """A body with a fixed point from the arguments of ``heavy_top``: its inertia about that, principal moments and
     axes, centre of mass and weight, and what it was made from."""
     inertia = in_unit(inertia, KG_M2, "inertia")
