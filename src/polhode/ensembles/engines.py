@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Protocol, TypeVar, cast
 
@@ -73,7 +73,13 @@ class Block:
             name: a if a is None or len(a) == 1 else a[first:last] if some is None else a[some]
             for name, a in given.items()
         }
-        return replace(self, first=self.first + first, **own)
+        return self.having(first=self.first + first, **own)
+
+    def having(self, **words: object) -> Block:
+        """The same with other arrays."""
+        made = object.__new__(Block)
+        made.__dict__ |= self.__dict__ | words
+        return made
 
 
 OF_MEMBERS = (
@@ -139,6 +145,9 @@ class ThreadsEngine:
             self.loop, self.members_loop = jit.addresses_of(own.loop), many.march_members.kernel()
         self.spare: list[ThreadArrays] = []
         self.free = threading.Lock()
+
+    def refuses(self, parameters: Array) -> str:
+        return ""
 
     def run(self, block: Block) -> None:
         """Take all members of a block through all their steps."""

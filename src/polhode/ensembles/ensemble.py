@@ -19,6 +19,7 @@ from polhode.ensembles.engines import NOT_RUN, Block, Engine, ThreadsEngine
 from polhode.ensembles.members import Kind, Varied
 from polhode.ensembles.outcome import Instead, Members, Outcome, Work, attributes_of, note_of, take_instead, warn_of
 from polhode.ensembles.plan import SWITCHED, Plan, planned
+from polhode.ensembles.repeated import Ready, leave, left_of
 from polhode.ensembles.sampling import Members as Drawn
 from polhode.ensembles.store_of_members import StoreOfMembers
 from polhode.errors import CoarseStepWarning, Interrupted, InvalidInput, answering, unknown_name, warn
@@ -33,6 +34,7 @@ from polhode.runs.state import Start
 from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
 from polhode.systems import System
+from polhode.systems.record import present_system
 from polhode.trajectory.reductions import BATCH, Reductions, Running
 
 ENGINES = ("auto", "threads", "lanes", "device")
@@ -167,17 +169,22 @@ def ensemble(
     given = {name: value for name, value in locals().items() if name in COMMON}
     choice(engine, "engine", ENGINES)
     workers = processors() if threads is None else whole(threads, "threads", 1, 4096)
-    size, record = 0, None
+    system, (size, record) = present_system(system), (0, None)
     if reduce is not None and store is None and isinstance(members, Drawn) and members.count > PART:
         parts = -(-members.count // PART)
         size, record = -(-members.count // (parts * BATCH)) * BATCH, members.record()
 
+    words = {"engine": engine, "start": start, **given}
+    key, ready = (None, None) if size or options else left_of(system, method, members, words)
+
     def plan_of(first: int, stop: int) -> Plan:
         varied = Varied(stop - first, members.rows(first, stop), record, first, members.count) if size else members
+        if ready is not None:
+            return replace(ready.plan, varied=(varied := Varied.of(members)), whole=varied)
         return planned(system, method, varied, given, start, options)
 
     with reporting(progress, "members") as report_progress:
-        return Ensemble(plan_of, size, engine, workers, report_progress, reduce, store).carry_out()
+        return Ensemble(plan_of, size, engine, workers, report_progress, reduce, store, key, ready).carry_out()
 
 
 def processors() -> int:
@@ -192,7 +199,9 @@ class Ensemble:
     def __init__(
         self, plan_of: Callable[[int, int], Plan], size: int, engine: str, workers: int,
         progress: Callable[[Progress], None], reduce: Reductions | None, store: str | os.PathLike[str] | None,
+        key: tuple[object, ...] | None = None, ready: Ready | None = None,
     ) -> None:  # fmt: skip
+        self.key, self.ready = key, ready
         self.plan, self.plan_of, self.asked, self.workers = plan_of(0, size), plan_of, engine, workers
         if reduce is not None and store is not None:
             raise InvalidInput("store receives trajectories, of which reduce keeps none; leave one of them out")
@@ -253,7 +262,9 @@ class Ensemble:
         plan = self.plan
         self._report(Progress(0, self.count, 0.0, "preparing"))
         try:
-            request = plan.request(0)
+            request, kind = self.ready.request_of(plan) if self.ready else (None, None)
+            if request is None:
+                self.ready, request = None, plan.request(0)
         except InvalidInput as problem:
             raise plan.whose(0, problem) from None
         if isinstance(request.steps, Tolerance) and request.recording.every != 1:
@@ -267,11 +278,11 @@ class Ensemble:
             for one in self.running.reductions:  # which would find none of a kind that is not spelt right
                 if one.kind == "events" and one.name not in known:
                     raise unknown_name("kind of event to reduce", one.name, known)
-        why = plan.alone(request, self.asked)
+        why = "" if self.ready else plan.alone(request, self.asked)
         if not why:
-            kind, states = plan.together(request)
+            kind, states = plan.together(request, kind)
             why = kind.alone
-        return self._each(why) if why else self._together(request, kind, states)
+        return self._each(why) if why else self._together(request, kind, states)  # type: ignore[arg-type]
 
     def _take(self, first: int, ds: xr.Dataset) -> None:
         """Reduce or store members that are done, and remember why some of them failed."""
@@ -317,7 +328,8 @@ class Ensemble:
         if kind.system is not request.system:
             request = replace(request, system=kind.system)
         with jit.watched(lambda: self._report(Progress(0, self.count, 0.0, "compiling"))):
-            run = RUNS[type(request.steps)](request, compiled=False)
+            kept = self.ready and self.ready.run_from(kind, states[0])
+            run = kept or RUNS[type(request.steps)](request, compiled=False)
             engine, why = self._engine(run, kind)
         between = self.plan.between_steps(request)
         if engine.name == "threads" and (run.breaks or between not in ("", SWITCHED)):
@@ -333,7 +345,7 @@ class Ensemble:
             for moments in of_member[np.isfinite(of_member).any(axis=1)]:
                 if told := refuses(moments):  # type: ignore[misc]
                     raise InvalidInput(f"member {k}: method {run.chosen.label!r} {told}")
-        self.run, work = run, Work(self.plan, request, run, kind.constants, states)
+        self.run, work = run, Work(self.plan, request, run, kind, states)
         self.about = {"engine": f"{engine.name}: {engine.about}{why}"}
         if self.running is not None or self.store is not None:
             return self._by_blocks(work, engine), xr.Dataset()
@@ -342,6 +354,7 @@ class Ensemble:
         stopped = self._carry(work.block, engine.run, whole=engine.name == "device")
         self.done = int((work.block.status != NOT_RUN).sum())
         outcome = self._outcome(work, work.block, 0)
+        leave(self.key, self.plan, kind, run, engine, why, self.each)
         return stopped, outcome.dataset(self.about | self._note_of_instead, self.plan.varied)
 
     def _by_blocks(self, work: Work, engine: Engine) -> bool:
@@ -382,6 +395,8 @@ class Ensemble:
 
     def _engine(self, run: Run, kind: Kind) -> tuple[Engine, str]:
         """The engine, and what is to be said of why it is not another."""
+        if self.ready and not self.ready.engine.refuses(kind.constants.parameters):
+            return self.ready.engine, ""
         if self.asked == "threads" or (self.asked == "auto" and self.count < WORTH_LANES):
             return ThreadsEngine(run), ""
         if self.asked == "device":
@@ -410,7 +425,7 @@ class Ensemble:
     def _carry(self, block: Block, run: Callable[[Block], None], most: int = 2**62, whole: bool = False) -> bool:
         """Run all members of a block, at most (or always) so many at a time; returns whether Ctrl-C stopped it."""
         begun = time.perf_counter()
-        at = _Counter(len(block.states), 1 if whole else self.workers, most, whole, self.least)
+        at = _Counter(len(block.states), 1 if whole else self.workers, most, whole, self.least, self.ready)
         with Watch() as watch:
             block.stopped = lambda: watch.pressed
 
@@ -451,17 +466,19 @@ class Ensemble:
             if at.failed:
                 raise at.failed[0]
             report()
+            self.each = at.each
             return bool(watch.pressed)
 
 
 class _Counter:
     """Hands out ranges of members, larger ones where members take little time."""
 
-    def __init__(self, count: int, workers: int, most: int, whole: bool, least: int = 1) -> None:
+    def __init__(self, count: int, workers: int, most: int, whole: bool, least: int, ready: Ready | None) -> None:
         self.least = least
         self.count, self.workers, self.most, self.given, self.done = count, workers, most, 0, 0
         self.failed: list[BaseException] = []
-        self.whole, self.size, self.each = whole, min(count, most) if whole else least, 0.0
+        quick = ready is not None and ready.each * count < WORTH_THREADS
+        self.whole, self.size, self.each = whole, min(count, most) if whole or quick else least, 0.0
         self.lock = threading.Lock()
 
     def next(self) -> tuple[int, int]:

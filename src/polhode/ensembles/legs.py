@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 import numpy as np
 
@@ -161,8 +160,8 @@ def in_legs(run: Run, block: Block, take: Callable[[Block], None]) -> None:
             R, grid = 1 + count // every, steps.ends is None and not sampled
             if room.size < M * (R + sampled) * width:
                 room = np.empty(M * (R + sampled) * width)
-            part = replace(
-                block, states=states, parameters=parameters, t0=float(steps.t0 if grid else steps.end(at)),
+            part = block.having(
+                states=states, parameters=parameters, t0=float(steps.t0 if grid else steps.end(at)),
                 h=float(steps.size(at)), n=count, every=every, begin=steps.first + at if grid else 0,
                 rows=room[: M * (R + sampled) * width].reshape(M, R + sampled, width),
                 iterations=np.zeros((M, R + sampled), dtype=np.int64), status=np.zeros(M, dtype=np.int64),

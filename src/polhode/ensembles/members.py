@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from types import SimpleNamespace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -106,6 +106,8 @@ class Varied:
 
 def _one_each(value: Any, name: str) -> Array:
     """An array of finite numbers (M, ...)."""
+    if type(value) is np.ndarray and value.dtype == float and value.size and value.ndim and np.isfinite(value).all():
+        return np.ascontiguousarray(value)
     if has(value, "as_quat"):
         value = np.roll(value.as_quat(), 1, axis=-1)
     if has_quantity(value):
@@ -174,6 +176,11 @@ class Kind:
     constants: Constants  # of all members; of length 1 where they are the same
     alone: str = ""  # why each member must be run by itself, a clause; empty where all share one compiled loop
 
+    @cached_property
+    def bodies(self) -> Array:
+        """What kernels read of the bodies of each member."""
+        return self.constants.bodies
+
 
 def kind_of(system: System, first: System, varied: Varied, names: tuple[str, ...]) -> Kind:
     """The constants of the systems of all members, of which the first is built already."""
@@ -183,7 +190,7 @@ def kind_of(system: System, first: System, varied: Varied, names: tuple[str, ...
         return Kind(first, Constants(*first.for_kernels), "what it records follows from numbers that vary")
     flat = np.hstack([varied.values[name].reshape(varied.count, -1) for name in names])
     before, low, high, formulas = _known.setdefault(system, {}).get(names, (first, flat[0], flat[0], {}))
-    if low.shape == flat.shape[1:] and ((low <= flat) & (flat <= high)).all() and not _differences([before, first]):
+    if low.shape == flat.shape[1:] and ((low <= flat) & (flat <= high)).all() and not differences([before, first]):
         first = _with_what_all_conserve(first, [before])
         copied = _by_copies(first, {0: first}, varied, names, formulas)
         if copied is not None:
@@ -192,7 +199,7 @@ def kind_of(system: System, first: System, varied: Varied, names: tuple[str, ...
     for some in (_looked_at(varied, names, first), np.linspace(0, varied.count - 1, SURE).astype(int).tolist()):
         for k in sorted(set(some) - set(systems)):
             systems[k] = system_of(system, varied.at(k, names))
-        why, first = _differences(list(systems.values())), _with_what_all_conserve(first, systems.values())
+        why, first = differences(list(systems.values())), _with_what_all_conserve(first, systems.values())
         copied = None if why else _by_copies(first, systems, varied, names, formulas)
         if copied is not None:
             if "axial_angular_momentum" not in first.conserves:  # which numbers between may change
@@ -201,7 +208,7 @@ def kind_of(system: System, first: System, varied: Varied, names: tuple[str, ...
         if why or varied.count <= SURE:
             break
     built = [systems.get(k) or system_of(system, varied.at(k, names)) for k in range(varied.count)]
-    why, first = why or _differences(built), _with_what_all_conserve(first, built)
+    why, first = why or differences(built), _with_what_all_conserve(first, built)
     if not why and len({one.with_memory.size for one in built}) > 1:
         why = "their parameters differ in number"
     if why:
@@ -246,7 +253,7 @@ def _with_what_all_conserve(first: System, systems: Iterable[System]) -> System:
     return first if common == first.conserves else replace(first, conserves=common)
 
 
-def _differences(systems: list[System]) -> str:
+def differences(systems: list[System]) -> str:
     """In what systems differ but for numbers, a clause; empty where they do not."""
     first = systems[0]
     for one in systems[1:]:
@@ -391,7 +398,7 @@ def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ..
             given[name] = words[name] if name == "sequence" else _repeated(words[name], name, M, N)
     kept = as_kept({name: given.get(name) for name in FORMS})
     mass, moments, frames = (
-        np.broadcast_to(a, (M, *a.shape[1:])).reshape(M * N, *a.shape[2:])
+        (a if len(a) == M else np.broadcast_to(a, (M, *a.shape[1:]))).reshape(M * N, *a.shape[2:])
         for a in (constants.mass, constants.moments, constants.frames)
     )
     turns = np.isfinite(moments)

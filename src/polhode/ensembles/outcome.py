@@ -6,7 +6,6 @@ import json
 import threading
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from threading import Lock
 from time import perf_counter
 from typing import Any, NamedTuple, cast
@@ -17,7 +16,7 @@ from polhode import errors
 from polhode.arguments import Array, Indices
 from polhode.display import Progress
 from polhode.ensembles.engines import ENDED, NOT_RUN, RAISED, Block, over_threads
-from polhode.ensembles.members import STARTING, Varied
+from polhode.ensembles.members import STARTING, Kind, Varied
 from polhode.ensembles.plan import Plan, rows_of
 from polhode.errors import EnergyWarning, InvalidInput, PolhodeError, PolhodeWarning, warn
 from polhode.kernel import layout as L
@@ -89,8 +88,9 @@ def told_by(plan: Plan, k: int) -> tuple[int, str, Any]:
 class Work:
     """What all blocks of an ensemble have in common, and what becomes of a block."""
 
-    def __init__(self, plan: Plan, request: Request, run: Run, constants: Constants, states: Array) -> None:
-        self.plan, self.run, self.constants, self.chosen = plan, run, constants, None
+    def __init__(self, plan: Plan, request: Request, run: Run, kind: Kind, states: Array) -> None:
+        self.plan, self.run, self.constants, self.chosen = plan, run, kind.constants, None
+        constants = kind.constants
         M, width = states.shape
         if run.adaptive:
             final = request.final
@@ -110,7 +110,7 @@ class Work:
         own = np.array(constants.parameters[:, :size]) if size else np.zeros((1, 1))
         frames = np.array(constants.frames.reshape(len(constants.frames), -1))
         self.block = Block(
-            np.ascontiguousarray(states), constants.bodies, frames, np.ascontiguousarray(own), request.t0, h, n, every,
+            np.ascontiguousarray(states), kind.bodies, frames, np.ascontiguousarray(own), request.t0, h, n, every,
             np.empty((M, 0, width)), np.zeros((M, 0), dtype=np.int64), np.full(M, NOT_RUN),
             np.zeros(M, dtype=np.int64), self.times if run.adaptive else None,
             tolerances=plan.tolerances(cast(Tolerance, request.steps)) if plan.names.tolerances else None,
@@ -120,10 +120,11 @@ class Work:
     def with_room(self, block: Block) -> Block:
         """The block with memory for its rows."""
         M, width = block.states.shape
-        return replace(
-            block, rows=np.empty((M, self.R, width)), iterations=np.zeros((M, self.R), dtype=np.int64),
+        return block.having(
+            rows=np.empty((M, self.R, width)),
+            iterations=np.zeros((M, self.R), dtype=np.int64),
             sizes=np.zeros((M, self.R)) if self.run.adaptive else None,
-        )  # fmt: skip
+        )
 
 
 class Outcome:
@@ -315,6 +316,8 @@ class Outcome:
 
 def attributes_of(plan: Plan, run: Run, about: Mapping[str, Any]) -> dict[str, Any]:
     """Attributes of the Dataset of an ensemble: those of a run, but for what belongs to one alone."""
+    if run.told is not None:
+        return run.told | dict(about)
     found, record = usual_attributes(run), run.request.to_json()
     for name in ["run", *(name for name in found if name.startswith(("load_evaluations", "step_", "steps_")))]:
         del found[name]
@@ -327,11 +330,9 @@ def attributes_of(plan: Plan, run: Run, about: Mapping[str, Any]) -> dict[str, A
     record.pop("state")
     shapes = {name: list(value.shape[1:]) for name, value in varied.values.items()}  # the values are coordinates
     drawn = {} if varied.drawn is None else {"drawn": dict(varied.drawn)}
-    return (
-        found
-        | dict(about)
-        | {"ensemble": json.dumps({"members": varied.total, "varied": shapes, **drawn, "first": record})}
-    )
+    found["ensemble"] = json.dumps({"members": varied.total, "varied": shapes, **drawn, "first": record})
+    run.told = found
+    return found | dict(about)
 
 
 def coordinates_of(varied: Varied, rotates: bool, taken: Collection[str]) -> dict[str, Any]:

@@ -101,20 +101,20 @@ class Plan:
             return problem
         return InvalidInput(f"member {k}: {problem}")
 
-    def together(self, request: Request) -> tuple[Kind, Array]:
-        """The systems and initial states of all members, made at once."""
+    def together(self, request: Request, kind: Kind | None = None) -> tuple[Kind, Array]:
+        """The systems and initial states of all members, made at once; ``kind`` where the systems are known."""
         try:
-            return self._together(request, self.whole)
+            return self._together(request, self.whole, kind)
         except InvalidInput as problem:
             raise self.whose(*self._first_refused(request, problem)) from None
 
-    def _together(self, request: Request, varied: Varied) -> tuple[Kind, Any]:
+    def _together(self, request: Request, varied: Varied, kind: Kind | None = None) -> tuple[Kind, Any]:
         names = self.names
         for word in names.tolerances:  # which bound those of all others
             for k in (varied.values[word].argmin(), varied.values[word].argmax()):
                 if told := self.refused(int(k)):
                     raise InvalidInput(told)
-        kind = kind_of(self.system, request.system, varied, names.system)
+        kind = kind or kind_of(self.system, request.system, varied, names.system)
         if kind.alone:
             return kind, None
         if any(name in self.start or name in names.starting for name in OF_METHODS):

@@ -389,9 +389,12 @@ def _across(axes: Mask, spin: Array, name: str) -> Array:
 
 def _check_size(moments: Array, m: Array) -> None:
     """Refuse bodies and momenta whose squares and products would over- or underflow."""
+    sizes = np.abs(m)
+    if min(sizes.min(), moments.min()) >= 1.0 / LARGEST and max(sizes.max(), moments.max()) <= LARGEST:
+        return
     turns = np.isfinite(moments)
     low, high = smallest(np.where(turns, moments, np.inf)), largest(np.where(turns, moments, 0.0))
-    size, rotates = largest(np.abs(m)), any_of(turns)
+    size, rotates = largest(sizes), any_of(turns)
     for name, values in (("moments of inertia", low), ("moments of inertia", high), ("angular momentum", size)):
         wrong = np.flatnonzero(rotates & (values > 0.0) & ((values < 1.0 / LARGEST) | (values > LARGEST)))
         if wrong.size:
@@ -404,6 +407,9 @@ def _check_size(moments: Array, m: Array) -> None:
 
 def _by_columns(kernel: Callable[..., Any], *rows: Array) -> Array:
     """A kernel of tuples on every row of arrays (N, k), rounded as it is on one row alone."""
+    values, frames = rows if kernel is multiply else rows[::-1]
+    if not (frames != UNTURNED).any() and values.all():  # it is they to the bit: what is added are zeros
+        return values
     return np.stack(kernel(*(tuple(one.T) for one in rows)), axis=1)
 
 

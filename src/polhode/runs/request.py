@@ -318,7 +318,7 @@ def asked_before(
     """The last request of a system, of what that has kept of it, where one with a ``key_of`` differs from it in the
     start alone."""
     before, request, row = kept or (None, None, None)
-    return request if key is not None and before == key and _present(method) == row else None
+    return request if key is not None and before == key and present_row(method) == row else None
 
 
 def requested(system: object, method: str | Method | MethodSpec | None, given: Mapping[str, Any]) -> Request:
@@ -403,7 +403,7 @@ def requested(system: object, method: str | Method | MethodSpec | None, given: M
     )  # fmt: skip
     if key is not None:
         made.__dict__["idle"] = []  # what its runs leave for others
-        system.__dict__["_request"] = key, made, _present(method)
+        system.__dict__["_request"] = key, made, present_row(method)
     return made
 
 
@@ -438,7 +438,7 @@ def sequence_of(method: object) -> str | None:
     return method.options.get("sequence") if isinstance(method, MethodSpec) else None
 
 
-def _present(method: str | Method | MethodSpec) -> Method | MethodSpec:
+def present_row(method: str | Method | MethodSpec) -> Method | MethodSpec:
     """The row that a method string begins with, or what it means: both change where another row gets the name."""
     head = method.partition(":")[0] if isinstance(method, str) else ""
     return dict.get(METHODS, head.partition("/")[0]) or find_method(method)

@@ -1,0 +1,74 @@
+"""Ensembles of one kind once more: what the first call has left changes no bit of the others."""
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.ensembles import plan
+
+rng = np.random.default_rng(5)
+SPINS = np.array([1.0, 2.0, 3.0]) + 0.1 * rng.normal(size=(9, 3))
+
+
+def top():
+    return ph.heavy_top((1.0, 1.8, 2.5), (0.3, -0.2, 0.9), weight=4.0)
+
+
+def by_tolerance(system, spins, **members):
+    return ph.ensemble(system, members={"angular_velocity": spins, **members}, t_end=1.0, steps=ph.Tolerance(1e-8))
+
+
+def by_step(system, spins, engine="threads", **members):
+    given = {"angular_velocity": spins, **members}
+    return ph.ensemble(system, "v2", members=given, step=0.05, steps=20, every=10, engine=engine, attitude=(0, 1, 0, 0))
+
+
+@pytest.mark.parametrize("run", [by_tolerance, by_step])
+def test_calls_that_differ_in_starts_alone_take_what_the_first_one_has_set_up(run, monkeypatch):
+    system, inertia = top(), np.array([1.0, 1.8, 2.5]) * rng.uniform(0.95, 1.05, (9, 3))
+    run(system, SPINS, inertia=inertia)
+    monkeypatch.setattr(plan, "requested", lambda *_: pytest.fail("everything is checked again"))
+    again = run(system, SPINS + 1.0, inertia=inertia.copy())
+    monkeypatch.undo()
+    assert again.identical(run(top(), SPINS + 1.0, inertia=inertia))
+    assert again.attrs["engine"] == run(system, SPINS, inertia=inertia).attrs["engine"]
+
+
+@pytest.mark.parametrize("run", [by_tolerance, by_step])
+def test_other_constants_of_members_are_taken(run):
+    system, weights = top(), rng.uniform(3.0, 5.0, 9)
+    run(system, SPINS, weight=weights)
+    weights *= 1.5  # in place, and beyond those that the first call has seen
+    given = run(system, SPINS, weight=weights)
+    assert given.identical(run(top(), SPINS, weight=weights))
+    weights[3] *= 0.9
+    assert run(system, SPINS, weight=weights).identical(run(top(), SPINS, weight=weights))
+    assert [len(run(system, SPINS[:k], weight=weights[:k]).member) for k in (9, 8, 3)] == [9, 8, 3]
+
+
+def test_what_a_call_leaves_is_for_its_kind_alone():
+    system = top()
+    by_tolerance(system, SPINS)
+    ds = [ph.ensemble(system, members={"angular_velocity": SPINS}, t_end=1.0, steps=ph.Tolerance(rtol), engine=engine)
+          for rtol in (1e-8, 1e-3) for engine in ("lanes", "threads")]  # fmt: skip
+    assert [one.attrs["rtol"] for one in ds] == [1e-8, 1e-8, 1e-3, 1e-3]
+    assert [one.attrs["engine"][:5] for one in ds] == ["lanes", "threa"] * 2
+    with pytest.raises(ph.errors.InvalidInput, match="angular_velocity for member 4"):
+        by_tolerance(system, np.where(np.arange(9)[:, None] == 4, np.nan, SPINS))
+
+
+def test_a_member_that_begins_under_the_ground_is_told_of_as_at_first():
+    system = ph.orbit(mu=3.986e14, surface=6.378e6)
+    place = np.array([7e6, 0.0, 0.0]) + 1e4 * rng.normal(size=(9, 3))
+    given = {"step": 10.0, "steps": 5, "velocity": (0.0, 7500.0, 0.0)}
+    for factor in (1.0, 0.9):
+        members = {"position": place * factor}
+        told = [_told(one, members, given) for one in (system, ph.orbit(mu=3.986e14, surface=6.378e6))]
+        assert told[0] == told[1]
+
+
+def _told(system, members, given):
+    try:
+        return ph.ensemble(system, members=members, **given).status.values.tolist()
+    except ph.errors.InvalidInput as problem:
+        return str(problem)
