@@ -133,6 +133,17 @@ def test_plain_numbers_are_refused_in_the_words_used_for_arrays(case):
     assert str(alone.value) == str(in_array.value)
 
 
+def test_an_array_with_gaps_is_one_element_too():
+    gaps = np.zeros((3, 2)) + np.array(R)[:, None]
+    np.testing.assert_array_equal(orbits.propagate(gaps[:, 0], W, 2.0, 1.0), orbits.propagate(R, W, 2.0, 1.0))
+
+
+def test_one_number_that_is_none_or_beyond_all_is_refused_by_its_name():
+    for value, words in ((10**400, "t has numbers beyond"), (np.nan, "^t"), (True, "^t")):
+        with pytest.raises(InvalidInput, match=words):
+            orbits.propagate(R, W, value, 1.0)
+
+
 def test_a_quaternion_of_extreme_size_keeps_its_direction():
     for size in (1e-160, 1e-90, 1e90, 1e160):
         np.testing.assert_allclose(rotation.rotate([size * x for x in Q], V), rotation.rotate(Q, V), rtol=1e-14)

@@ -388,11 +388,9 @@ def _arguments(operands: dict[str, ArrayLike], zeros: int) -> dict[str, Array]:
     return arrays
 
 
-_ANY, _MC = numbers(), Operand(0, _read_complementary, lambda mc: 0.0 <= mc <= LARGEST, ("mc outside 0 ... 1e30",))
-_U = Operand(0, _read_sized, lambda u: -LONGEST <= u <= LONGEST, ("u beyond 1e12",))
-_PHI = Operand(
-    0, functools.partial(_read_sized, unit="rad"), lambda phi: -LONGEST <= phi <= LONGEST, ("phi beyond 1e12",)
-)
+_ANY, _MC = numbers(), Operand(0, _read_complementary, (0.0, LARGEST), ("mc outside 0 ... 1e30",))
+_U = Operand(0, _read_sized, (-LONGEST, LONGEST), ("u beyond 1e12",))
+_PHI = Operand(0, functools.partial(_read_sized, unit="rad"), (-LONGEST, LONGEST), ("phi beyond 1e12",))
 
 _JACOBI = Rows(jacobi_kernel, (4,), u=_U, mc=_MC)
 _RF, _RD = (Rows(kernel, (), x=_ANY, y=_ANY, z=_ANY) for kernel in (RF_kernel, RD_kernel))

@@ -4,9 +4,9 @@
 make one element, and how it is read and checked; the leading axes broadcast against each other, and the kernel runs
 over all elements in one compiled loop. A loop is compiled on its first call and cached on disk.
 
-One element given as plain numbers, the usual case in a user's own loop, is taken straight to the same loop: the reading
-of arrays costs more than any kernel. What is unusual in any way is read as an array, so that there is one set of
-messages.
+One element given as plain numbers, the usual case in a user's own loop, is taken straight to the kernel, which checks
+it: the reading of arrays costs more than any kernel. What is unusual in any way is read as an array, so that there is
+one set of messages.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ MANY = 64
 """Elements from which a kernel is computed over lanes, whose loop takes longer to compile."""
 
 FLOAT = np.dtype(np.float64)
+NEVER = (1.0, 0.0)
+"""Limits between which nothing lies."""
 Named = TypeVar("Named", bound=Callable[..., Any])
 
 
@@ -95,7 +97,7 @@ def each(a, at, out, rows, lanes):
         write(out, i, formula(*operands(a, at, 0, i)))
 
 
-PLAN = 4
+PLAN, PLACES = 4, ("first", "second", "third", "fourth")
 GETTERS = {0: number, 3: get3, 4: get4, 6: get6, 9: get9}
 
 
@@ -114,12 +116,69 @@ def loop_for(kernel, takes, gives, planned=False, lanes=0):
     return jit.compile_kernel(loop, "void(f8[::1], i8[::1], f8[::1], i8, i8)", lanes=lanes, thorough=lanes > 0)
 
 
+# One element.
+
+
+@jit.inlined
+def size_of(r):
+    """The sum of the sizes of some numbers; not a number where one is not."""
+    total = 0.0
+    for k in range(len(r)):
+        total += abs(r[k])
+    return total
+
+
+def one_number(a):
+    """Of an argument: what is checked, and the element."""
+    return a, (a,)
+
+
+def one_row(a):
+    """The same of an array."""
+    return size_of(get(a, 0)), (get(a, 0),)
+
+
+def one_plan(a):
+    """The same of the plan of an Euler sequence."""
+    return 0.0, (plan_at(a, 0),)
+
+
+def nothing(a):
+    """The same of an argument that the kernel does not take."""
+    return 0.0, ()
+
+
+first, second, third, fourth = (jit.hole(f"{name}(a) -> number, tuple", "Reads an argument.") for name in PLACES)
+
+
+def one(a, b, c, d, limits, out):
+    """The kernel for one element; whether it was computed, which it is where the arguments lie within their limits."""
+    i, x = first(a)
+    j, y = second(b)
+    k, z = third(c)
+    n, w = fourth(d)
+    if not (limits[0] <= i <= limits[1] and limits[2] <= j <= limits[3]):
+        return False
+    if not (limits[4] <= k <= limits[5] and limits[6] <= n <= limits[7]):
+        return False
+    write(out, 0, formula(*(x + y + z + w)))
+    return True
+
+
+@functools.cache
+def kernel_of_one(kernel, takes, gives, planned=False):
+    """Compile ``one`` for a kernel; arguments as of ``loop_for``."""
+    reads = [jit.bind(one_row, get=GETTERS[length]) if length else one_number for length in takes]
+    kinds = ["f8[::1]" if length else "f8" for length in takes]
+    if planned:
+        reads, kinds = [*reads, one_plan], [*kinds, "i8[::1]"]
+    rest = len(PLACES) - len(reads)
+    bound = dict(zip(PLACES, reads + [nothing] * rest, strict=True))
+    function = jit.bind(one, formula=kernel, write=write1 if gives == 1 else write_all, **bound)
+    return jit.compile_kernel(function, f"b1({', '.join(kinds + ['f8'] * rest)}, f8[::1], f8[::1])")
+
+
 # Operands.
-
-
-def never(numbers: object) -> bool:
-    """No numbers pass: the argument is always read as an array."""
-    return False
 
 
 class Operand(NamedTuple):
@@ -129,14 +188,15 @@ class Operand(NamedTuple):
     """Numbers of one element, the last axis; 0: one number, without an axis."""
     read: Callable[[Any, str], Array]
     """``read(value, name)``: the checked array, of shape (..., length) or (...)."""
-    fits: Callable[[Any], bool] | None = None
-    """Whether plain numbers of at most 1e100, a list or one number, need no further check; None: they never do."""
+    fits: tuple[float, float] | None = (-LARGEST, LARGEST)
+    """What a plain number, or the sum of the sizes of several, lies between if it needs no further check; None: any
+    does."""
     refused: tuple[str, ...] = ()
     """What is refused beside a wrong shape and what is not finite, for docstrings."""
 
 
-def plain(value: Any, length: int, fits: Callable[[Any], bool] | None = None) -> Any:
-    """The numbers of one element, a list or one number; None where they are not plain, beyond 1e100 or do not fit."""
+def plain(value: Any, length: int) -> Any:
+    """The numbers of one element, a list or one number; None where they are not plain or beyond 1e100."""
     kind = type(value)
     if not length:
         if kind not in NUMBERS or not -LARGEST <= value <= LARGEST:
@@ -151,7 +211,7 @@ def plain(value: Any, length: int, fits: Callable[[Any], bool] | None = None) ->
         for x in value:
             if type(x) not in NUMBERS or not -LARGEST <= x <= LARGEST:
                 return None
-    return value if fits is None or fits(value) else None
+    return value
 
 
 def read_vectors(value: object, name: str, unit: str = "") -> Array:
@@ -214,32 +274,50 @@ class Rows:
         takes = tuple(operand.length for operand in self._each)
         self.loop = functools.partial(loop_for, kernel, takes, self.length, planned)
         self._widths = [length or 1 for length in takes] + [PLAN] * planned
-        begins = [sum(self._widths[:n]) for n in range(len(self._widths))]
-        self._places = np.array([k for begin in begins for k in (begin, 0)], np.int64)
+        self._lengths, self._rest = takes, (0.0,) * (len(PLACES) - len(self._widths))
+        limits = [operand.fits or NEVER for operand in self._each] + [(0.0, 0.0)] * len(PLACES)
+        self._limits = np.array(limits).ravel()
 
     @functools.cached_property
-    def of_one(self) -> Callable[..., None]:
-        """The compiled loop over one row at a time."""
-        return self.loop()
+    def of_one(self) -> Callable[..., bool]:
+        """The compiled kernel for one element."""
+        kernel = kernel_of_one(self.kernel, self._lengths, self.length, self.planned)
+        return getattr(kernel, "_called", kernel)  # past the method that would look for functions among arguments
 
     def __call__(self, *values: object, plan: Indices | None = None) -> Array:
         """The result for the values of the operands, (..., *gives)."""
-        numbers: list[Any] = []
-        for value, (length, _, fits, _) in zip(values, self._each, strict=True):
-            if (one := plain(value, length, fits)) is None:
-                return self.over(*map(self.read, values, self.operands), plan=plan)
-            numbers += one if length else (one,)
-        if plan is not None:
-            numbers += plan.tolist()
-        out = np.empty(self.length)
-        self.of_one(np.array(numbers, FLOAT), self._places, out, 1, 1)
-        return out if len(self.gives) == 1 else out.reshape(self.gives)[()]
+        given: list[Any] = []
+        for value, length in zip(values, self._lengths, strict=True):
+            kind = type(value)
+            if not length:
+                if kind not in NUMBERS:
+                    break
+            elif kind is not np.ndarray:
+                if (value := plain(value, length)) is None:
+                    break
+                value = np.array(value, FLOAT)
+            elif value.dtype is not FLOAT or value.shape != (length,):  # type: ignore[attr-defined]
+                break
+            given.append(value)
+        else:
+            if plan is not None:
+                given.append(plan)
+            out = np.empty(self.length)
+            try:
+                computed = self.of_one(*given, *self._rest, self._limits, out)
+            except (TypeError, OverflowError):  # an array with gaps; a number beyond 1e308
+                computed = False
+            if computed:
+                return out if len(self.gives) == 1 else out.reshape(self.gives)[()]
+        return self.over(*map(self.read, values, self.operands), plan=plan)
 
     def read(self, value: object, name: str) -> Array:
         """One argument, checked, as an array."""
         operand = self.operands[name]
-        one = plain(value, operand.length, operand.fits)
-        return operand.read(value, name) if one is None else np.array(one, FLOAT)
+        one, (low, high) = plain(value, operand.length), operand.fits or NEVER
+        if one is not None and low <= (size_of(one) if operand.length else one) <= high:
+            return np.array(one, FLOAT)
+        return operand.read(value, name)
 
     def over(self, *arrays: Array, plan: Indices | None = None) -> Any:
         """The same for arrays that have been read and checked."""

@@ -68,7 +68,7 @@ def read_sized(value: ArrayLike, name: str, largest: float, unit: str = "") -> A
 def sized(largest: float, unit: str = "") -> Operand:
     """An argument (...) of at most this size."""
     read = functools.partial(read_sized, largest=largest, unit=unit)
-    return Operand(0, read, lambda x: -largest <= x <= largest)
+    return Operand(0, read, (-largest, largest))
 
 
 def read_size(value: ArrayLike, name: str) -> Array:
@@ -78,8 +78,11 @@ def read_size(value: ArrayLike, name: str) -> Array:
     return a
 
 
-POSITION, VELOCITY = Operand(3, read_position, lambda r: abs(r[0]) + abs(r[1]) + abs(r[2]) >= 1e-99), vectors("m / s")
-MU = Operand(0, read_mu, lambda mu: 0.0 < mu < 1e100)
+POSITION, VELOCITY, MU = (
+    Operand(3, read_position, (1e-99, 1e100)),
+    vectors("m / s"),
+    Operand(0, read_mu, (5e-324, 9e99)),
+)
 TIME, NUMBER = numbers("s"), numbers()
-ELLIPSE = Operand(0, functools.partial(read_eccentricity, kind="ellipse"), lambda e: 0.0 <= e < 1.0)
-HYPERBOLA = Operand(0, functools.partial(read_eccentricity, kind="hyperbola"), lambda e: 1.0 < e <= 1e50)
+ELLIPSE = Operand(0, functools.partial(read_eccentricity, kind="ellipse"), (0.0, 1.0 - 2.0**-53))
+HYPERBOLA = Operand(0, functools.partial(read_eccentricity, kind="hyperbola"), (1.0 + 2.0**-52, 1e50))

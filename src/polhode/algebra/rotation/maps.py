@@ -19,7 +19,7 @@ from polhode.algebra.rotation.operands import (
     read_matrices,
     read_rotations,
 )
-from polhode.algebra.vectorised import Operand, Rows, never, over_rows
+from polhode.algebra.vectorised import Operand, Rows, over_rows
 from polhode.arguments import UNKNOWN, Array
 from polhode.errors import InvalidInput
 
@@ -95,7 +95,7 @@ def hat(v: ArrayLike) -> Array:
     """
 
 
-@over_rows(so3.vee, (3,), matrix=Operand(9, _skew, never, ("not skew within 1e-6 of its largest entry",)))
+@over_rows(so3.vee, (3,), matrix=Operand(9, _skew, None, ("not skew within 1e-6 of its largest entry",)))
 def vee(matrix: ArrayLike) -> Array:
     """Vector of a skew matrix, the inverse of ``hat``.
 
@@ -288,7 +288,7 @@ def cay_matrix(v: ArrayLike) -> Array:
     """
 
 
-@over_rows(so3.cayinv_quaternion, (3,), q=Operand(4, _no_half_turn, never, ("a zero quaternion", HALF)))
+@over_rows(so3.cayinv_quaternion, (3,), q=Operand(4, _no_half_turn, None, ("a zero quaternion", HALF)))
 def cayinv_quaternion(q: ArrayLike) -> Array:
     """Cayley vector of an attitude quaternion, the inverse of ``cay_quaternion``: 2 (x, y, z)/w.
 
@@ -314,7 +314,7 @@ def cayinv_quaternion(q: ArrayLike) -> Array:
 @over_rows(
     so3.cayinv_matrix,
     (3,),
-    matrix=Operand(9, _no_half_turn_matrix, never, ("not a rotation within 1e-6", "a half turn")),
+    matrix=Operand(9, _no_half_turn_matrix, None, ("not a rotation within 1e-6", "a half turn")),
 )
 def cayinv_matrix(matrix: ArrayLike) -> Array:
     """Cayley vector of a rotation matrix, the inverse of ``cay_matrix``.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polhode.algebra.vectorised import Operand, never, vectors
+from polhode.algebra.vectorised import Operand, vectors
 from polhode.arguments import UNKNOWN, Array, array, choice
 from polhode.errors import InvalidInput
 
@@ -39,12 +38,6 @@ def read_attitudes(value: ArrayLike, name: str) -> Array:
         raise InvalidInput(f"{name} contains a zero quaternion, which is no attitude; the identity is (1, 0, 0, 0)")
     exponent = np.frexp(largest)[1]
     return np.ldexp(a, np.where(np.abs(exponent) > 300, -exponent, 0))
-
-
-def has_normal_norm(q: Iterable[float]) -> bool:
-    """Whether the square of the norm of one quaternion neither overflows nor underflows."""
-    w, x, y, z = q
-    return 1e-150 < w * w + x * x + y * y + z * z < 1e150
 
 
 def read_matrices(value: ArrayLike, name: str, unit: str = "") -> Array:
@@ -90,5 +83,5 @@ def lookup(what: str, name: str, table: Any) -> Any:
 
 VECTOR, ROTATION_VECTOR, CAYLEY_VECTOR = vectors(UNKNOWN), vectors("rad"), vectors()
 QUATERNION = Operand(4, read_quaternions)
-ATTITUDE = Operand(4, read_attitudes, has_normal_norm, ("a zero quaternion",))
-ROTATION = Operand(9, read_rotations, never, ("not a rotation within 1e-6",))
+ATTITUDE = Operand(4, read_attitudes, (1e-74, 1e74), ("a zero quaternion",))
+ROTATION = Operand(9, read_rotations, None, ("not a rotation within 1e-6",))

@@ -56,7 +56,7 @@ def _axis(value: ArrayLike, name: str) -> Array:
 
 
 _QUATERNION_FROM_MATRIX = Rows(quaternion.from_matrix, (4,), matrix=ROTATION)
-_AXIS_ANGLE = Rows(so3.axis_angle, (4,), axis=Operand(3, _axis, any))
+_AXIS_ANGLE = Rows(so3.axis_angle, (4,), axis=Operand(3, _axis, (5e-324, 1e100)))
 
 
 @over_rows(quaternion.multiply, (4,), a=QUATERNION, b=QUATERNION)
