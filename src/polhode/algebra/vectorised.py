@@ -52,6 +52,12 @@ def get6(a, k):
 
 
 @jit.inlined
+def get7(a, k):
+    """The 7-tuple at place k."""
+    return get3(a, k) + get4(a, k + 3)
+
+
+@jit.inlined
 def plan_at(a, k):
     """The plan of an Euler sequence."""
     return (int(a[k]), int(a[k + 1]), int(a[k + 2]), int(a[k + 3]))
@@ -98,7 +104,7 @@ def each(a, at, out, rows, lanes):
 
 
 PLAN, PLACES = 4, ("first", "second", "third", "fourth")
-GETTERS = {0: number, 3: get3, 4: get4, 6: get6, 9: get9}
+GETTERS = {0: number, 3: get3, 4: get4, 6: get6, 7: get7, 9: get9}
 
 
 @functools.cache

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from math import prod
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode.algebra import rotation
-from polhode.algebra.vectorised import leading_axes, plain
-from polhode.arguments import Mask, array, number, room_for, text, truth
-from polhode.bodies.inertia import RELATIVE_TOLERANCE, principal
+from polhode.algebra.quaternion import conjugate, multiply, normalize, rotate, rotate_inverse
+from polhode.algebra.short_rows import largest, smallest
+from polhode.algebra.so3 import add, axpy, dot, scale
+from polhode.algebra.vectorised import Operand, Rows, numbers, plain
+from polhode.arguments import Mask, array, number, text, truth
+from polhode.bodies.inertia import RELATIVE_TOLERANCE
 from polhode.bodies.inertia.principal_axes import of_many
 from polhode.errors import InvalidInput, unknown_name
-from polhode.flows.free_rotation import rotate_free
+from polhode.flows import free_rotation as flow
+from polhode.flows.sums import shortfall, swing
 from polhode.kernel import drive, layout as slots
-from polhode.kernel.jit import disabled
+from polhode.kernel.jit import helper
 from polhode.methods import method as find_method
 from polhode.methods.free_flows import FLOW_NAMES, find
 from polhode.runs.initial_state import ANGULAR_MOMENTUM, ATTITUDE
@@ -33,8 +37,13 @@ Array = NDArray[np.float64]
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 FARTHEST = 1e150
 """Most that a moment of inertia may be in units of another one of the body, so that products do not overflow."""
-AT_ORIGIN = (0.0,) * slots.ATTITUDE
-"""Position and momentum of a body that only turns."""
+UNTURNED = np.array(IDENTITY)
+THIN = -1.0
+"""The status of a motion that is refused with NO_TURN."""
+NO_TURN = (
+    "momentum has a part along the axis about which the moment of inertia is zero, but a body without thickness does "
+    "not turn about its own axis; leave that part out, or give the body a thickness"
+)
 
 
 class FreeMotion(NamedTuple):
@@ -45,8 +54,8 @@ class FreeMotion(NamedTuple):
 
 
 # ------------------------------------------------------------------ input
-def momenta_of(value: ArrayLike) -> Array:
-    m = array(value, "momentum", "kg * m**2 / s")
+def momenta_of(value: ArrayLike, name: str = "momentum") -> Array:
+    m = array(value, name, "kg * m**2 / s")
     if m.shape[-1:] != (3,):
         raise InvalidInput(f"momentum has shape {m.shape}; its last axis must have length 3")
     return m
@@ -67,7 +76,7 @@ def bodies_of(inertia: ArrayLike, physical: bool) -> tuple[Array, Array]:
 
 
 def _too_far_apart(moments: Array) -> Mask:
-    return moments.max(axis=-1) / FARTHEST > np.where(moments > 0.0, moments, np.inf).min(axis=-1)
+    return largest(moments) / FARTHEST > smallest(np.where(moments > 0.0, moments, np.inf))
 
 
 def solid(moments: Array, m: Array) -> tuple[Array, Array]:
@@ -77,10 +86,7 @@ def solid(moments: Array, m: Array) -> tuple[Array, Array]:
         return moments, m
     along = np.where(thin, m, 0.0)
     if (np.linalg.norm(along, axis=-1) > RELATIVE_TOLERANCE * np.linalg.norm(m, axis=-1)).any():
-        raise InvalidInput(
-            "momentum has a part along the axis about which the moment of inertia is zero, but a body without "
-            "thickness does not turn about its own axis; leave that part out, or give the body a thickness"
-        )
+        raise InvalidInput(NO_TURN)
     return np.where(thin, moments.max(axis=-1, keepdims=True), moments), m - along
 
 
@@ -98,7 +104,7 @@ def _of_state(state: State, moments: Array, frames: Array) -> tuple[ArrayLike, A
 
 def attitudes_of(attitude: ArrayLike | None) -> Array:
     if attitude is None:
-        return np.array(IDENTITY)
+        return UNTURNED
     return rotation.as_quaternion(attitude)
 
 
@@ -115,6 +121,45 @@ def to_user(frames: Array, m: Array) -> Array:
 
 
 # ------------------------------------------------------------------ motion
+@functools.lru_cache(256)
+def _body(inertia: tuple[float, ...], physical: bool) -> Array:
+    """Principal moments and frame of one body, of 3 moments or of the 9 entries of a tensor."""
+    return np.concatenate(bodies_of(inertia if len(inertia) == 3 else np.reshape(inertia, (3, 3)), physical))
+
+
+@helper
+def moved(body, m, t, q):
+    """Attitude and angular momentum of a body of these moments and frame after the time t, and a status."""
+    I, frame = (body[0], body[1], body[2]), (body[3], body[4], body[5], body[6])
+    turned = not (frame[0] == 1.0 and frame[1] == 0.0 and frame[2] == 0.0 and frame[3] == 0.0)
+    if turned:
+        m, q = rotate_inverse(normalize(frame), m), multiply(q, frame)
+    most, status = max(I[0], I[1], I[2]), float(slots.OK)
+    if I[0] == 0.0 or I[1] == 0.0 or I[2] == 0.0:  # a body without thickness turns as a sphere does
+        along = (m[0] if I[0] == 0.0 else 0.0, m[1] if I[1] == 0.0 else 0.0, m[2] if I[2] == 0.0 else 0.0)
+        if sqrt(dot(along, along)) > RELATIVE_TOLERANCE * sqrt(dot(m, m)):
+            status = THIN
+        I, m = (most, most, most), axpy(-1.0, along, m)
+    unit = flow.power_of_two(I)  # of inertia and momentum together: subnormal moments have no inverses
+    I, m = scale(unit, I), scale(unit, m)
+    j = (1.0 / I[0], 1.0 / I[1], 1.0 / I[2])
+    angle = t * (abs(j[0] * m[0]) + abs(j[1] * m[1]) + abs(j[2] * m[2]))
+    if 0.0 * angle != 0.0:
+        return q + m + (float(slots.NOT_FINITE),)
+    dm, e = flow.increment(j, I, m, t)
+    a, m = swing(q, e, shortfall(q)), add(m, dm)
+    q, m = (q[0] + a[0], q[1] + a[1], q[2] + a[2], q[3] + a[3]), (m[0] / unit, m[1] / unit, m[2] / unit)
+    if 0.0 * (q[0] + q[1] + q[2] + q[3]) != 0.0:
+        status = float(slots.NOT_FINITE)
+    if turned:
+        q, m = multiply(q, conjugate(frame)), rotate(normalize(frame), m)
+    return q + m + (status,)
+
+
+_MOVED = Rows(moved, (8,), inertia=Operand(7, array), momentum=Operand(3, momenta_of), t=numbers("s"),
+              attitude=Operand(4, array))  # fmt: skip
+
+
 def free_motion(
     inertia: ArrayLike, momentum: ArrayLike | State, t: ArrayLike, attitude: ArrayLike | None = None,
     *, physical: bool = True,
@@ -170,35 +215,24 @@ def free_motion(
     True
     """
     real = truth(physical, "physical")
-    if (found := _at_one_time(inertia, momentum, t, attitude, real)) is not None:
-        return found
-    moments, frames = bodies_of(inertia, real)
-    times = array(t, "t", "s")
+    given = plain(inertia, 3)
+    if given is None and type(inertia) is np.ndarray and inertia.shape == (3, 3) and inertia.dtype == float:
+        given = inertia.ravel().tolist()
+    body = np.concatenate(bodies_of(inertia, real), axis=-1) if given is None else _body(tuple(given), real)
     if isinstance(momentum, State):
         if attitude is not None:
             raise InvalidInput("attitude is given, but a State has it; keep one of them")
-        times = times - number(momentum.time, "time", "s")
-        momentum, attitude = _of_state(momentum, moments, frames)
-    m, q = momenta_of(momentum), attitudes_of(attitude)
-    leading = leading_axes(inertia=moments.shape[:-1], momentum=m.shape[:-1], t=times.shape, attitude=q.shape[:-1])
-    room_for(prod(leading) * (slots.BODY + slots.CONSTANTS), "the arguments together")
-    moments, m = solid(moments, to_principal(frames, m))
-    unit = power_of_two(moments)  # of inertia and momentum together: subnormal moments have no inverses
-    q = rotation.multiply(q, frames) if _turns(frames) else q
-    with np.errstate(over="ignore"):
-        q, m, moments = (
-            np.broadcast_to(a, (*leading, k)).reshape(-1, k) for a, k in ((q, 4), (m * unit, 3), (moments * unit, 3))
-        )
-    spans = np.array(np.broadcast_to(times, leading)).reshape(-1)
-    with np.errstate(over="ignore", invalid="ignore"):  # as plain Python the flow works on numpy's numbers
-        q, m, good = _turned(drive.sweep_of(rotate_free), q, m, moments, spans)
-    if not good.all():
-        when = spans[np.flatnonzero(~good)[0]]
+        t = array(t, "t", "s") - number(momentum.time, "time", "s")
+        momentum, attitude = _of_state(momentum, body[..., :3], body[..., 3:])
+    out = _MOVED(body, momentum, t, attitudes_of(attitude))
+    status = out[..., 7]
+    if np.any(status != slots.OK):
+        if (status == THIN).any():
+            raise InvalidInput(NO_TURN)
+        k = np.flatnonzero(status)[0]
+        when = np.broadcast_to(array(t, "t"), status.shape).reshape(-1)[k]
         raise InvalidInput(f"the angle turned by t = {when:g} overflows; check the units of inertia, momentum and t")
-    q, m = q.reshape(*leading, 4), m.reshape(*leading, 3) / unit
-    if _turns(frames):
-        q = rotation.multiply(q, rotation.conjugate(frames))
-    return FreeMotion(np.ascontiguousarray(q), np.ascontiguousarray(to_user(frames, m)))
+    return FreeMotion(np.ascontiguousarray(out[..., :4]), np.ascontiguousarray(out[..., 4:7]))
 
 
 def free_rotation(flow: str, *, guard: bool = True, **options: Any) -> Callable[..., tuple[Array, Array, Mask]]:
@@ -268,52 +302,3 @@ def _turned(
 def power_of_two(a: Array) -> Array:
     one: Array = np.ldexp(1.0, -np.clip(np.frexp(np.abs(a).max(axis=-1, keepdims=True))[1], -1000, 1000))
     return one
-
-
-class _Body(NamedTuple):
-    """One body, prepared: power of two that scales it, constants (1, 8), frame (None: the identity) and its inverse."""
-
-    unit: float
-    constants: Array
-    frame: Array | None
-    back: Array
-
-
-@functools.lru_cache(256)
-def _prepared(inertia: tuple[float, ...], physical: bool) -> _Body | None:
-    """A body of 3 moments or of the 9 entries of a tensor; None of one without thickness, and without a compiler."""
-    moments, frame = principal(inertia if len(inertia) == 3 else np.reshape(inertia, (3, 3)), triangle=physical)
-    if not moments.all() or disabled() or _too_far_apart(moments):
-        return None
-    unit = power_of_two(moments)
-    constants = np.array([[1.0, *(moments * unit), 1.0, *(1.0 / (moments * unit))]])
-    return _Body(float(unit[0]), constants, frame if _turns(frame) else None, rotation.conjugate(frame))
-
-
-def _at_one_time(
-    inertia: object, momentum: object, t: object, attitude: ArrayLike | None, physical: bool
-) -> FreeMotion | None:
-    """The motion of one body at one time, given as plain numbers; None where they are not, or where it overflows."""
-    m, span = plain(momentum, 3), plain(t, 0)
-    given = plain(inertia, 3)
-    if given is None and type(inertia) is np.ndarray and inertia.shape == (3, 3) and inertia.dtype == float:
-        given = inertia.ravel().tolist()
-    if m is None or span is None or given is None or (body := _prepared(tuple(given), physical)) is None:
-        return None
-    unit, constants, frame, back = body
-    q: Any = IDENTITY if attitude is None else rotation.as_quaternion(attitude)
-    if attitude is not None and q.shape != (4,):
-        return None
-    if frame is not None:
-        q, m = rotation.multiply(q, frame), rotation.rotate_inverse(frame, m).tolist()
-    start = q if type(q) is tuple else q.tolist()
-    y = np.array([(*AT_ORIGIN, *start, m[0] * unit, m[1] * unit, m[2] * unit)])
-    status, iterations = np.empty(1, np.int64), np.empty(1, np.int64)
-    sweep = drive.sweep_of(rotate_free)
-    sweep(1, np.array([span], float), y, constants, np.zeros(slots.STEP_INFO), status, iterations)
-    if status[0] != slots.OK:
-        return None
-    turned, momenta = y[0, slots.ATTITUDE : slots.ANGULAR], y[0, slots.ANGULAR :] / unit
-    if frame is not None:
-        turned, momenta = rotation.multiply(turned, back), rotation.rotate(frame, momenta)
-    return FreeMotion(turned, momenta)

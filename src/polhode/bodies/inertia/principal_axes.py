@@ -9,12 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from polhode.algebra.quaternion import multiply
 from polhode.algebra.short_rows import all_of, folded, largest
+from polhode.algebra.vectorised import Operand, Rows
 from polhode.arguments import LONGEST_WORD, array, room_for, text, truth, whole
 from polhode.bodies.inertia.second_moments import EPSILON, KG_M2, RELATIVE_TOLERANCE, Array, check_triangle, tensor_from
 from polhode.errors import InvalidInput, shown
-from polhode.kernel.access import put4
-from polhode.kernel.jit import inlined, loop, pointer
+from polhode.kernel.jit import helper, inlined
+from polhode.kernel.simd import exponent_and_fraction, two_to
 
 SURELY = 1e-12
 """Determinant of a tensor scaled to unit diagonal beyond which it is positive definite whatever its round-off."""
@@ -101,8 +103,8 @@ def principal(inertia: ArrayLike, *, triangle: bool = True, name: str = "inertia
     if np.any(tensor != np.diag(diagonal)):
         if not ordinary:
             _check_definite(tensor, name)
-        found, frames = _diagonalised(tensor[None])
-        moments, frame = found[0].tolist(), frames[0]
+        found = _PRINCIPAL.over(tensor.reshape(9))
+        moments, frame = found[:3].tolist(), found[3:7]
         labels = [f"principal {name}[{k}]" for k in range(3)]
     if triangle:
         check_triangle(moments, labels, "check the entries and their signs; where only Euler's equations matter, "
@@ -207,29 +209,11 @@ def principal_of_many(tensors: ArrayLike, *, triangle: bool = True, name: str = 
 
 def of_many(given: Array, triangle: bool, whose: Callable[[int], str]) -> tuple[Array, Array]:
     """Moments and frames of finite inertias (M, 3) or (M, 3, 3): the ordinary ones together, others singly."""
-    M = len(given)
-    moments, frames = np.empty((M, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (M, 1))
     if given.ndim == 2:
-        plain = all_of(given > 0.0)
-        moments[plain] = given[plain]
+        moments, frames, plain = given.copy(), np.tile([1.0, 0.0, 0.0, 0.0], (len(given), 1)), all_of(given > 0.0)
     else:
-        flat = given.reshape(M, 9)
-        gap = largest(np.abs(flat[:, [1, 2, 5]] - flat[:, [3, 6, 7]]))
-        tensors = 0.5 * given + 0.5 * given.transpose(0, 2, 1)
-        flat = tensors.reshape(M, 9)
-        diagonal, beside = flat[:, ::4], flat[:, [1, 2, 5]]
-        plain = all_of(diagonal > 0.0) & (gap <= RELATIVE_TOLERANCE * largest(np.abs(given).reshape(M, 9)))
-        with np.errstate(all="ignore"):
-            root = np.sqrt(diagonal)
-            x, y, z = (beside / (root[:, [0, 0, 1]] * root[:, [1, 2, 2]])).T
-            # Scaled to unit diagonal, the smallest moment is at least the determinant over (3/2)^2.
-            definite = (1.0 - x * x) + (2.0 * x * y * z - y * y - z * z) > SURELY
-            plain &= definite & (np.abs(x) < 1.0) & (np.abs(y) < 1.0) & (np.abs(z) < 1.0)
-        diagonals = plain & all_of(beside == 0.0)
-        moments[diagonals] = diagonal[diagonals]
-        turned = np.flatnonzero(plain & ~diagonals)
-        if turned.size:
-            moments[turned], frames[turned] = _diagonalised(tensors[turned])
+        found = _PRINCIPAL.over(given.reshape(-1, 9))
+        moments, frames, plain = found[:, :3].copy(), found[:, 3:7].copy(), found[:, 7] > SURELY
     if triangle:
         with np.errstate(invalid="ignore"):
             plain &= largest(moments) <= folded(np.add, 0.5 * moments)
@@ -293,59 +277,58 @@ SWEEPS = 64
 
 
 @inlined
-def turned_about(q, axis, cosine, sine):
-    """The Hamilton product of q and (cosine, sine * unit vector of ``axis``)."""
-    w, x, y, z = q
-    if axis == 0:
-        return (w * cosine - x * sine, x * cosine + w * sine, y * cosine + z * sine, z * cosine - y * sine)
-    if axis == 1:
-        return (w * cosine - y * sine, x * cosine - z * sine, y * cosine + w * sine, z * cosine + x * sine)
-    return (w * cosine - z * sine, x * cosine + y * sine, y * cosine - x * sine, z * cosine + w * sine)
+def rotation_of(ii, jj, ij, to_i, to_j):
+    """The rotation that turns entry ij to zero: what becomes of the others, and the cosine and sine of half its angle,
+    which is 0 where ij is within round-off."""
+    if abs(ij) <= 0.25 * EPSILON * sqrt(ii) * sqrt(jj):
+        return ii, jj, ij, to_i, to_j, 1.0, 0.0
+    slope = (ii - jj) / (2.0 * ij)
+    size = abs(slope)
+    root = size if size > 1e8 else sqrt(size * size + 1.0)  # squares do not overflow
+    t = copysign(1.0, slope) / (size + root)  # tangent of the smaller solution
+    c = 1.0 / sqrt(t * t + 1.0)
+    s = t * c
+    half = sqrt(0.5 * (1.0 + c))
+    return ii + t * ij, jj - t * ij, 0.0, c * to_i + s * to_j, c * to_j - s * to_i, half, 0.5 * s / half
 
 
-@loop("void(f8[:, ::1], f8[:, ::1])")
-def diagonalise(tensors, frames):
-    """Turn positive definite tensors (M, 9) diagonal in place, and write the quaternions of their eigenvectors."""
-    for n in range(tensors.shape[0]):
-        a, q, rotated = pointer(tensors[n]), (1.0, 0.0, 0.0, 0.0), True
-        sweep = 0
-        while rotated and sweep < SWEEPS:
-            rotated = False
-            sweep += 1
-            for axis in range(3):
-                i, j = (axis + 1) % 3, (axis + 2) % 3
-                ii, jj, ij = 4 * i, 4 * j, 3 * i + j
-                if abs(a[ij]) <= 0.25 * EPSILON * sqrt(a[ii]) * sqrt(a[jj]):
-                    continue
-                rotated = True
-                slope = (a[ii] - a[jj]) / (2.0 * a[ij])
-                size = abs(slope)
-                root = size if size > 1e8 else sqrt(size * size + 1.0)  # squares do not overflow
-                t = copysign(1.0, slope) / (size + root)  # tangent of the smaller solution
-                c = 1.0 / sqrt(t * t + 1.0)
-                s = t * c
-                a[ii], a[jj] = a[ii] + t * a[ij], a[jj] - t * a[ij]
-                a[ij] = 0.0
-                a[3 * j + i] = 0.0
-                to_i, to_j = a[3 * axis + i], a[3 * axis + j]
-                a[3 * axis + i] = c * to_i + s * to_j
-                a[3 * i + axis] = a[3 * axis + i]
-                a[3 * axis + j] = c * to_j - s * to_i
-                a[3 * j + axis] = a[3 * axis + j]
-                half_cosine = sqrt(0.5 * (1.0 + c))
-                q = turned_about(q, axis, half_cosine, 0.5 * s / half_cosine)
-        scale = copysign(1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]), q[0])
-        put4(pointer(frames[n]), 0, (scale * q[0], scale * q[1], scale * q[2], scale * q[3]))
+@inlined
+def half_of(x, y):
+    """The mean of two entries; the same bits where they are equal."""
+    return x if x == y else 0.5 * x + 0.5 * y
 
 
-def _diagonalised(tensors: Array) -> tuple[Array, Array]:
-    """Moments (M, 3) and frames (M, 4) of positive definite tensors (M, 3, 3), the same bits for any M."""
-    M = len(tensors)
-    exponent = np.frexp(np.abs(tensors).reshape(M, 9).max(axis=1))[1]
-    a = np.ldexp(tensors.reshape(M, 9), -exponent[:, None])  # exact scaling against over- and underflow
-    frames = np.empty((M, 4))
-    diagonalise(a, frames)
-    return np.ldexp(a[:, ::4], exponent[:, None]), frames + 0.0
+@helper
+def principal_of(given):
+    """Moments and frame of a tensor (9 numbers), and the determinant of it scaled to unit diagonal, -1 where it may have
+    moments that are not positive, or is not symmetric within round-off."""
+    a, b, c = given[0], given[4], given[8]
+    d, e, f = half_of(given[1], given[3]), half_of(given[2], given[6]), half_of(given[5], given[7])
+    size = max(abs(a), abs(b), abs(c), max(abs(d), abs(e), abs(f)))
+    gap = max(abs(given[1] - given[3]), abs(given[2] - given[6]), abs(given[5] - given[7]))
+    # Scaled exactly against over- and underflow.
+    power = min(max(exponent_and_fraction(size)[0], -1000.0), 1000.0)
+    down, up = two_to(-power), two_to(power)
+    a, b, c, d, e, f = down * a, down * b, down * c, down * d, down * e, down * f
+    u, v, w = sqrt(a), sqrt(b), sqrt(c)
+    x, y, z = d / (u * v), e / (u * w), f / (v * w)
+    # The smallest moment of the tensor scaled to unit diagonal is at least the determinant over (3/2)^2.
+    safe = (1.0 - x * x) + (2.0 * x * y * z - y * y - z * z)
+    if not (abs(x) < 1.0 and abs(y) < 1.0 and abs(z) < 1.0 and gap <= RELATIVE_TOLERANCE * size):
+        safe = -1.0
+    q, sweep, again = (1.0, 0.0, 0.0, 0.0), 0, True
+    while again and sweep < SWEEPS:
+        sweep += 1
+        b, c, f, d, e, first, i = rotation_of(b, c, f, d, e)
+        c, a, e, f, d, second, j = rotation_of(c, a, e, f, d)
+        a, b, d, e, f, third, k = rotation_of(a, b, d, e, f)
+        again = i != 0.0 or j != 0.0 or k != 0.0
+        q = multiply(multiply(multiply(q, (first, i, 0.0, 0.0)), (second, 0.0, j, 0.0)), (third, 0.0, 0.0, k))
+    n = copysign(1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]), q[0])
+    return up * a, up * b, up * c, n * q[0] + 0.0, n * q[1] + 0.0, n * q[2] + 0.0, n * q[3] + 0.0, safe
+
+
+_PRINCIPAL = Rows(principal_of, (8,), lanes=True, tensor=Operand(9, array))
 
 
 def _check_definite(tensor: Array, name: str) -> None:
