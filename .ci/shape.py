@@ -44,9 +44,9 @@ FRONT_DOORS = {
 
 
 SIZES = {
-    "algebra": (6368, 2226),
+    "algebra": (6446, 2272),
     "arguments": (667, 409),
-    "bodies": (1960, 786),
+    "bodies": (1944, 763),
     "chaos": (800, 382),
     "checks": (2057, 951),
     "cli": (2743, 1354),
@@ -61,7 +61,7 @@ SIZES = {
     "polhode": (1832, 890),
     "polhode_papers": (15210, 8208),
     "programs": (5901, 3726),
-    "runs": (12446, 7496),
+    "runs": (12431, 7485),
     "surroundings": (2634, 1194),
     "systems": (13662, 7001),
     "trajectory": (7277, 3720),
