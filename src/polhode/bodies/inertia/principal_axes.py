@@ -300,8 +300,8 @@ def half_of(x, y):
 
 @helper
 def principal_of(given):
-    """Moments and frame of a tensor (9 numbers), and the determinant of it scaled to unit diagonal, -1 where it may have
-    moments that are not positive, or is not symmetric within round-off."""
+    """Moments and frame of a tensor (9 numbers), and the determinant of it scaled to unit diagonal; -1 where moments
+    may not be positive, or it is not symmetric within round-off."""
     a, b, c = given[0], given[4], given[8]
     d, e, f = half_of(given[1], given[3]), half_of(given[2], given[6]), half_of(given[5], given[7])
     size = max(abs(a), abs(b), abs(c), max(abs(d), abs(e), abs(f)))
