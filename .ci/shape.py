@@ -46,7 +46,7 @@ FRONT_DOORS = {
 SIZES = {
     "algebra": (6446, 2272),
     "arguments": (667, 409),
-    "bodies": (1944, 763),
+    "bodies": (1943, 763),
     "chaos": (800, 382),
     "checks": (2057, 951),
     "cli": (2743, 1354),
@@ -61,9 +61,9 @@ SIZES = {
     "polhode": (1832, 890),
     "polhode_papers": (15210, 8208),
     "programs": (5901, 3726),
-    "runs": (12431, 7485),
+    "runs": (12433, 7493),
     "surroundings": (2634, 1194),
-    "systems": (13662, 7001),
+    "systems": (13661, 7002),
     "trajectory": (7277, 3720),
     "viewer": (3888, 1183),
 }

@@ -515,3 +515,22 @@ def test_many_bodies_rotate_together_as_each_by_itself(method, monkeypatch):
         one.angular_momentum / (1 + size), other.angular_momentum / (1 + size), rtol=0, atol=1e-14
     )
     np.testing.assert_array_equal(one.position, other.position)
+
+
+@pytest.mark.parametrize("settings", [None, {"threads": 2}])
+def test_runs_on_what_the_last_has_left_are_those_of_a_new_system(settings):
+    """Lists and loads of states are kept; another start, the same, overlaps, two numbers of steps in turn."""
+
+    def run(gas, scale, steps=4):
+        start = lattice(130, 1.4, noise=0.1) | {"momentum": scale * lattice(130, 1.0)["momentum"]}
+        return ph.integrate(gas, step=0.01, steps=steps, every=2, settings=settings, **start)
+
+    def built():
+        return ph.dipoles(130, attraction=True, cutoff=2.5, box=8.4)
+
+    gas = built()
+    for scale, steps in ((1.0, 4), (2.0, 4), (1.0, 4), (3.0, 6), (1.0, 4), (1.0, 6)):
+        assert run(gas, scale, steps).equals(run(built(), scale, steps))
+    assert len([one for request in gas.__dict__["_requests"] for one in request[1].__dict__["idle"]]) == 2
+    with pytest.raises(InvalidInput, match="overlap"):
+        ph.integrate(gas, step=0.01, steps=4, every=2, settings=settings, position=np.zeros((130, 3)))

@@ -216,9 +216,8 @@ def integrate(
     if store is None and progress is None:
         if type(system) is not System or system.made_again is not None:
             system = present_system(system)
-        kept = system.__dict__.get("_request")
         chosen = system.recommended if method is None else method
-        before = asked_before(kept, chosen, key_of(method, given))
+        before = asked_before(system, chosen, key_of(method, given))
         if before is not None and (ds := _once_more(before, at_start)) is not None:
             return ds
     request = requested(system, method, given)
@@ -232,7 +231,8 @@ def integrate(
 def _keep(run: Run) -> None:
     """Let others have the run, which is over, where their requests differ in the start alone."""
     system, idle = run.system, run.request.__dict__.get("idle")
-    other = (system.called and system.called.no_programs) or system.sampled or system.memory or run.ended
+    own = bool(system.memory) and system.serve is None
+    other = (system.called and system.called.no_programs) or system.sampled or own or run.ended
     if idle is not None and not other and run.y.size <= MOST_KEPT and (one := Repeated.of(run)):
         idle.append(one)
 

@@ -81,20 +81,20 @@ class Repeated:
             or run.event_detection.ground != system.ground
         )
         own = prepared.coordinates or prepared.bath or prepared.step_density
-        shared = system.serve is not None or system.memory > MOST_MEMORY or system.check is not None
+        large = system.memory > MOST_MEMORY and system.serve is None
         other = cls is None or request.samples is not None or request.since is not None
-        if other or watched or own or shared or not run.done or run.seconds > SLICE_SECONDS / 2:
+        if other or watched or own or large or not run.done or run.seconds > SLICE_SECONDS / 2:
             return None
         return cls(run)  # type: ignore[misc]
 
     def answer(self, start: object, parameters: object = None) -> Answer | None:
         """Times, states and the system (or what makes it) of one run; None where the ordinary run has to tell."""
-        start = {} if start is None else start
-        if type(start) is not dict or not STATE_SET.issuperset(start):
+        start, integrator, system = {} if start is None else start, self.integrator, self.system
+        others = parameters is not None and system.serve is not None  # what is kept behind them is of these
+        if others or type(start) is not dict or not STATE_SET.issuperset(start):
             return None
-        integrator, system = self.integrator, self.system
         if self.written:
-            integrator.parameters[:], self.written = self.parameters, self.writes
+            integrator.parameters[: len(self.parameters)], self.written = self.parameters, self.writes
         made: System | Callable[[], System] = system
         if parameters is not None:
             self.written, places = True, self._places(parameters)
@@ -139,7 +139,8 @@ class Repeated:
         if system.wheels_at >= 0:  # whose momenta follow from the angular velocity
             at = L.BODY * system.N
             y[at : at + len(system.auxiliary)] = system.auxiliary_at_start(y[:at])
-        return not self.ground or float(y[:3] @ y[:3]) >= self.ground
+        above = not self.ground or float(y[:3] @ y[:3]) >= self.ground
+        return above and (system.check is None or not system.check(y[: L.BODY * system.N]))
 
     def dataset(self, start: Mapping[str, Any]) -> xr.Dataset | None:
         """The Dataset of one run with steps of one size, with all its warnings; None as of ``answer``."""
@@ -164,7 +165,8 @@ class Repeated:
         shown = self.samples and integrator.show(self.t0, states[0])
         if integrator.prepared.processed:
             shown = integrator.prepare(self.t0, self.h) or shown
-        status = self.loop(*self.before, states[1 : 1 + self.rows], *self.behind)
+        with integrator.thread_pool:
+            status = self.loop(*self.before, states[1 : 1 + self.rows], *self.behind)
         if self.over and not status:
             status, states[-1] = integrator.present(self.times[-1], self.h)
             shown = shown or integrator.show(self.times[-1], states[-1])

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from math import inf, isfinite
 from typing import Any
 
@@ -248,8 +249,9 @@ class Request:
         """The text of its record. A state that is a text of bytes is put in as it is: looking for what JSON has to
         escape takes longer than the run of 10^4 bodies."""
         state, (before, after) = to_json(self.state), self._around
-        list_text = repr(state).replace("nan", "NaN").replace("inf", "Infinity")  # as JSON has it, in half the time
-        return before + (f'"{state}"' if isinstance(state, str) else list_text) + after
+        if isinstance(state, str):
+            return f'{before}"{state}"{after}'
+        return before + repr(state).replace("nan", "NaN").replace("inf", "Infinity") + after  # in half JSON's time
 
     @cached_property
     def _around(self) -> tuple[str, str]:
@@ -312,13 +314,10 @@ def for_tolerance(system: System) -> str:
     return "taylor" if system.N <= MOST_OF_SERIES and not read and system.dynamics.traced else WITHOUT_SERIES
 
 
-def asked_before(
-    kept: tuple[Any, Any, Any] | None, method: str | Method | MethodSpec, key: tuple[object, ...] | None
-) -> Request | None:
-    """The last request of a system, of what that has kept of it, where one with a ``key_of`` differs from it in the
-    start alone."""
-    before, request, row = kept or (None, None, None)
-    return request if key is not None and before == key and present_row(method) == row else None
+def asked_before(system: System, method: str | Method | MethodSpec, key: tuple[object, ...] | None) -> Request | None:
+    """That of the last two requests of a system from which one with a ``key_of`` differs in the start alone."""
+    kept = system.__dict__.get("_requests", ())
+    return next((request for before, request, row in kept if before == key and present_row(method) == row), None)
 
 
 def requested(system: object, method: str | Method | MethodSpec | None, given: Mapping[str, Any]) -> Request:
@@ -403,7 +402,8 @@ def requested(system: object, method: str | Method | MethodSpec | None, given: M
     )  # fmt: skip
     if key is not None:
         made.__dict__["idle"] = []  # what its runs leave for others
-        system.__dict__["_request"] = key, made, present_row(method)
+        before = (one for one in system.__dict__.get("_requests", ()) if one[0] != key)
+        system.__dict__["_requests"] = (key, made, present_row(method)), *islice(before, 1)
     return made
 
 
@@ -444,7 +444,7 @@ def present_row(method: str | Method | MethodSpec) -> Method | MethodSpec:
     return dict.get(METHODS, head.partition("/")[0]) or find_method(method)
 
 
-COUNTED, SIZED = (int, type(None)), (float, int, type(None))
+COUNTED, SIZED, PLAIN = (int, type(None)), (float, int, type(None)), (float, int, bool, str)
 
 
 def key_of(method: object, given: Mapping[str, Any]) -> tuple[object, ...] | None:
@@ -452,13 +452,15 @@ def key_of(method: object, given: Mapping[str, Any]) -> tuple[object, ...] | Non
     else None."""
     get = given.get
     step, steps, t_end, every = get("step"), get("steps"), get("t_end"), get("every", 1)
-    usual = get("t_eval") is get("start") is get("parameters") is get("settings") is None
-    usual = usual and get("tangent") is None
+    usual = get("t_eval") is get("start") is get("parameters") is get("tangent") is None
+    settings: Any = {} if get("settings") is None else get("settings")
+    usual = usual and type(settings) is dict and all(type(value) in PLAIN for value in settings.values())
     events, breaks = get("events", ()), get("breaks", ())
     empty = type(events) is type(breaks) is tuple and not events and not breaks
     plain_numbers = type(step) in SIZED and type(steps) in COUNTED and type(t_end) in SIZED and type(every) is int
     named = method is None or type(method) in (str, MethodSpec)
-    return (method, step, steps, t_end, every) if usual and plain_numbers and named and empty else None
+    usual = usual and plain_numbers and named and empty
+    return (method, step, steps, t_end, every, *settings.items()) if usual else None
 
 
 def _started(state: State, given: Mapping[str, Any]) -> dict[str, Any]:

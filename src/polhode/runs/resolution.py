@@ -300,8 +300,9 @@ def coarse_loads(run: Run, times: Array, states: Array) -> str:
         speed = float(np.sqrt(2.0 * system.kinetic_energies(some, turning=False).mean()))
     if room and _straight(run, times, states, speed, room) < SAFE * order:
         return ""
-    parameters = run.integrator.parameters[: len(system.parameters)]  # memory behind them is made again
-    step_info, kept, ends = run.step_info.copy(), parameters.copy(), run.integrator.parameters[-2:].copy()
+    parameters = run.integrator.parameters[: len(system.parameters)]  # memory behind them goes with the states
+    breaks = run.integrator.parameters[len(run.integrator.parameters) - 2 * run.integrator.breaks :]
+    step_info, kept, ends = run.step_info.copy(), parameters.copy(), breaks.copy()
     try:
         starts, changes = list[tuple[float, Array, float]](), list[float]()
         for k in chosen:
@@ -332,7 +333,7 @@ def coarse_loads(run: Run, times: Array, states: Array) -> str:
             f"that this alone makes {made}; {rounded_down(abs(run.h * better / h)):g} would do"
         )
     finally:
-        run.step_info[:], parameters[:], run.integrator.parameters[-2:] = step_info, kept, ends
+        run.step_info[:], parameters[:], breaks[:] = step_info, kept, ends
         run.integrator.forget()
 
 

@@ -95,17 +95,16 @@ def within_of(edges: Array | None, cutoff: object, switch: object, skin: object)
     return Within(edges, rc, on, wide)
 
 
-GRIDS = 0.5 * np.array(list(np.ndindex(2, 2, 2)))[:, None]
-
-
 def _in_cells_alone(r: Array, box: Array | None, width: float) -> bool:
     """Whether no two bodies share a cell, this wide or wider, of eight grids half a cell apart. Two that are nearer
     than half the width do: no boundary comes between them along an axis in one of two grids."""
     cells = (np.ptp(r, axis=0) // width if box is None else box // width) + (2.0 if box is None else 0.0)
     if not 1.0 <= cells.min() <= cells.max() < 1e5:
         return False
-    at = np.floor(((r - r.min(axis=0)) / width if box is None else r * (cells / box)) + GRIDS) % cells
-    return bool((np.diff(np.sort(at @ (cells[1] * cells[2], cells[2], 1.0), axis=1), axis=1) > 0.0).all())
+    at = (r - r.min(axis=0)).T / width if box is None else r.T * (cells / box)[:, None]
+    at, first, cells = np.floor(at + 0.5 * np.arange(2.0)[:, None, None]), cells[1] * cells[2], cells[:, None]
+    x, y, z = np.moveaxis((at - cells * (at >= cells)) * [[first], cells[2], [1.0]], 1, 0)
+    return bool((np.diff(np.sort((x[:, None, None] + y[:, None] + z).reshape(8, -1)), axis=1) > 0.0).all())
 
 
 def overlapping(sigma: float, box: Array | None) -> Callable[[Any], str]:
