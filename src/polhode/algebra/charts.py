@@ -21,10 +21,8 @@ from polhode.algebra.quaternion import conjugate, multiply
 from polhode.algebra.series import angle_ratio
 from polhode.kernel.jit import inlined
 
-REST = 2.4492935982947064e-16
-"""2 pi minus the double nearest to it."""
-TINY = 1e-150
-"""Replaces a zero divisor: too small to change an attitude, too large for its inverse to overflow."""
+REST = 2.4492935982947064e-16  # 2 pi minus the double nearest to it
+TINY = 1e-150  # replaces a zero divisor: too small to change an attitude, too large for its inverse to overflow
 
 
 @inlined

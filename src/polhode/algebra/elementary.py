@@ -23,13 +23,11 @@ from math import copysign, cos, inf, nan, pi, sin, sqrt
 from polhode.kernel.jit import inlined
 from polhode.kernel.simd import exponent_and_fraction, product_error, two_to
 
-LARGEST_ANGLE = 1e5
-"""Larger angles (rad) are left to the library, which reduces them by hundreds of digits of pi."""
+LARGEST_ANGLE = 1e5  # larger angles (rad) are left to the library, which reduces them by hundreds of digits of pi
 WHOLE = 6755399441055744.0
 """1.5 * 2^52: a number below 2^51 plus and minus this is the nearest whole number, halves to even."""
 
-HALF_PI = (1.5707963267923333, 2.5633441515839558e-12, 1.0562999066987428e-23)
-"""pi/2 in three parts."""
+HALF_PI = (1.5707963267923333, 2.5633441515839558e-12, 1.0562999066987428e-23)  # pi/2 in three parts
 SINE = (
     -0.16666666666666666, 0.008333333333333331, -0.0001984126984126506, 2.7557319219335453e-06,
     -2.5052106231157904e-08, 1.605853141458901e-10, -7.586685070091267e-13,
@@ -40,8 +38,7 @@ COSINE = (
     2.0876755790363397e-09, -1.1470460773969325e-11, 4.7458652037874553e-14,
 )  # fmt: skip
 """(cos r - 1 + r^2/2) / r^4 in powers of r^2."""
-LOG_2 = (0.6931471805598903, 5.497923018708371e-14)
-"""log 2 in two parts, the first of 42 bits."""
+LOG_2 = (0.6931471805598903, 5.497923018708371e-14)  # log 2 in two parts, the first of 42 bits
 EXPONENTIAL = (
     0.5, 0.1666666666666667, 0.04166666666666667, 0.008333333333326136, 0.0013888888888883748, 0.00019841269874820627,
     2.4801587325547743e-05, 2.7557255400206422e-06, 2.75572736431103e-07, 2.5105217004720745e-08,
@@ -59,10 +56,8 @@ ARCTANGENT = (
     -0.034568068014968874, 0.016282993238924487,
 )  # fmt: skip
 """(atan t / t - 1) / t^2 in powers of t^2, for |t| <= sqrt 2 - 1."""
-ROOT_2, EIGHTH_TURN = 1.4142135623730951, 0.41421356237309503
-"""sqrt 2, and sqrt 2 - 1, the tangent of pi/8."""
-REST_OF_HALF_PI = 6.123233995736766e-17
-"""pi/2 minus the number closest to it."""
+ROOT_2, EIGHTH_TURN = 1.4142135623730951, 0.41421356237309503  # sqrt 2, and sqrt 2 - 1, the tangent of pi/8
+REST_OF_HALF_PI = 6.123233995736766e-17  # pi/2 minus the number closest to it
 
 
 @inlined

@@ -37,8 +37,7 @@ __dir__ = public_names(__all__)
 NEARLY_EQUAL = 1e-8
 """Relative difference at which an arithmetic-geometric mean has converged: the next one would be its square over 8."""
 
-TINY = 1e-60
-"""Below this sn(u) = u to the last digit; its inverse square does not overflow."""
+TINY = 1e-60  # below this sn(u) = u to the last digit; its inverse square does not overflow
 
 LARGEST, LONGEST = 1e30, 1e12
 """Largest complementary parameter, and largest argument and amplitude, that the public functions accept."""

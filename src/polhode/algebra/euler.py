@@ -17,8 +17,7 @@ AXES = ("xyz", "yzx", "zxy", "zyx", "xzy", "yxz", "xyx", "yzy", "zxz", "zyz", "x
 
 SEQUENCES = tuple(axes.upper() for axes in AXES) + AXES
 
-LOCKED = 4e-16
-"""A part of a unit quaternion below this is round-off: the middle angle is singular."""
+LOCKED = 4e-16  # a part of a unit quaternion below this is round-off: the middle angle is singular
 
 
 def plan(sequence: str) -> tuple[int, ...]:

@@ -35,8 +35,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.jit import bind, helper, inlined, replaceable
 from polhode.kernel.simd import fused, product_error
 
-TWO_PI, TWO_PI_TAIL = 6.283185307179586, 2.4492935982947064e-16
-"""2 pi in double-double."""
+TWO_PI, TWO_PI_TAIL = 6.283185307179586, 2.4492935982947064e-16  # 2 pi in double-double
 
 MOST_ITERATIONS = 60
 
@@ -52,11 +51,9 @@ BENT, TURNED, LARGEST, MOST_ROUNDS = 0.09, 0.04, 2.25, 5
 """Short steps: largest squares of the terms of second and third order in the guess of the anomaly, and of b (t/r)^2;
 evaluations of the universal functions until a point is left to the long form."""
 
-APART = 4.0
-"""Ratio of old and new distance from which position and momentum are summed in double-double."""
+APART = 4.0  # ratio of old and new distance from which position and momentum are summed in double-double
 
-MOST_PERIODS = 1e15
-"""Largest number of periods; beyond it the phase is lost to rounding."""
+MOST_PERIODS = 1e15  # largest number of periods; beyond it the phase is lost to rounding
 
 
 # Double-double arithmetic.

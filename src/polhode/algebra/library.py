@@ -33,10 +33,8 @@ from polhode.algebra.elementary import (
 from polhode.kernel.jit import apart, helper, inlined
 from polhode.kernel.simd import product_error
 
-FARTHEST_ANGLE = 1e12
-"""Angles (rad) beyond have no digits left of 1e-4, and are refused."""
-HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
-"""pi/2 in three numbers of 53 bits."""
+FARTHEST_ANGLE = 1e12  # angles (rad) beyond have no digits left of 1e-4, and are refused
+HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)  # pi/2 in three numbers of 53 bits
 LOG_10, LOG_2 = 2.302585092994046, 0.6931471805599453
 
 

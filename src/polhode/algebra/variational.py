@@ -43,12 +43,9 @@ Lagrangian = Callable[[Any, Any], Any]
 Gradient = Callable[[Any, Any], tuple[Any, Any]]
 Force = Callable[[Any, Any, Any], Any]
 
-WEIGHTS = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
-"""Coefficients of central differences of order 8."""
-LARGEST = 1e100
-"""Largest number and inverse step accepted; much larger ones would overflow when squared."""
-SHIFT = 5e-3
-"""Smallest shift of the differences, relative to the size of the argument, or absolute if that is 0."""
+WEIGHTS = (4 / 5, -1 / 5, 4 / 105, -1 / 280)  # coefficients of central differences of order 8
+LARGEST = 1e100  # largest number and inverse step accepted; much larger ones would overflow when squared
+SHIFT = 5e-3  # smallest shift of the differences, relative to the size of the argument, or absolute if that is 0
 
 
 def _quadrature_points(

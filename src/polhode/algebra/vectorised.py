@@ -24,11 +24,9 @@ from polhode.kernel import jit
 from polhode.kernel.access import get3, get4, get9
 from polhode.lazy import opened
 
-LARGEST = 1e100
-"""Largest entry of a vector; much larger ones would overflow when squared."""
+LARGEST = 1e100  # largest entry of a vector; much larger ones would overflow when squared
 
-MANY = 64
-"""Elements from which a kernel is computed over lanes, whose loop takes longer to compile."""
+MANY = 64  # elements from which a kernel is computed over lanes, whose loop takes longer to compile
 
 FLOAT = np.dtype(np.float64)
 NEVER = (1.0, 0.0)

@@ -20,12 +20,10 @@ from polhode.errors import InvalidInput, PolhodeError
 from polhode.methods import Method, MethodSpec
 from polhode.systems import System
 
-Problem = tuple[System, Array, Array, float]
-"""System, initial state, exact end state, initial time."""
+Problem = tuple[System, Array, Array, float]  # system, initial state, exact end state, initial time
 
 # ------------------------------------------------------------------ tolerances
-HIGHEST_IN_SHORT = 24
-"""Order up to which orders are measured over ``ORDER_SPAN``."""
+HIGHEST_IN_SHORT = 24  # order up to which orders are measured over ``ORDER_SPAN``
 
 ORDER_TOLERANCE = 0.2
 """How far a measured order may be from the promised one.
@@ -33,14 +31,11 @@ ORDER_TOLERANCE = 0.2
 At high order, errors reach round-off before their leading term dominates. From order 6 on the measured order may lie
 above the promise by a third, from order 8 on below it by a tenth; from order 8 on the slope fitted to all usable errors
 counts where it is nearer to the promise."""
-EXACT_BELOW = 1e-12
-"""Error of one long step that counts as exact; the reference is no better."""
-ROUND_OFF = 1e-13
-"""Difference in one step that counts as round-off."""
+EXACT_BELOW = 1e-12  # error of one long step that counts as exact; the reference is no better
+ROUND_OFF = 1e-13  # difference in one step that counts as round-off
 KEPT_BELOW, LOST_ABOVE = 2e-12, 1e-11
 """Relative drifts: a quantity is kept below the first, not kept above the second, undecided between them."""
-NOT_SYMPLECTIC_ABOVE = 1e-11
-"""Defect of the symplectic form too large to be an error of the differences."""
+NOT_SYMPLECTIC_ABOVE = 1e-11  # defect of the symplectic form too large to be an error of the differences
 TRANSFORMED_STEPS = 16
 """Nominal steps over the span of a free body, for a method whose exact motion comes in steps of its own choice."""
 LONG_STEPS = (1.6, 2.0, 2.4, 2.8)

@@ -51,8 +51,7 @@ class ConvergenceTable:
 
 STEP_COUNTS = tuple(n for k in range(1, 12) for n in (2**k, 3 * 2 ** (k - 1)))
 """2, 3, 4, 6, 8, 12, ... 2048, 3072 steps over the span."""
-HIGH_ORDER = 20
-"""Errors of a higher order reach round-off too soon for these numbers of steps."""
+HIGH_ORDER = 20  # errors of a higher order reach round-off too soon for these numbers of steps
 SMALLEST_ERROR, LARGEST_ERROR = 3e-12, 0.05
 """Errors between round-off and divergence, from which orders are computed."""
 
@@ -220,8 +219,7 @@ def drifts(method: AnyMethod, system: System, y: Array, h: float = 0.25, steps: 
 
 
 # ------------------------------------------------------------------ symplecticity
-SYMPLECTIC_BELOW = 2e-12
-"""Defects below this are round-off in the differences."""
+SYMPLECTIC_BELOW = 2e-12  # defects below this are round-off in the differences
 
 
 def symplectic_defect(step: Callable[[Any], Any], system: System, y: Array) -> float:

@@ -111,10 +111,8 @@ SWITCHES = ("time", "potential", "rate", "place")
 """Terms of the loads that can be combined."""
 CONFIGURATION = ("time", "potential", "place")
 """Terms that depend on time and configuration only, not on velocities."""
-VERTICAL = "vertical"
-"""The term that has a Taylor series; not combined with others."""
-PULL = 0.25
-"""mu of the centre where there is one: both bodies would move about it on bound orbits."""
+VERTICAL = "vertical"  # the term that has a Taylor series; not combined with others
+PULL = 0.25  # mu of the centre where there is one: both bodies would move about it on bound orbits
 
 
 @cache
@@ -241,8 +239,7 @@ ORDER_SPAN = 2.0
 """Time over which orders are measured: the leading term of the error dominates, for methods of orders 1 to 8."""
 LONG_SPAN = 5.0
 """The same for orders above 24: in fewer steps than for a shorter time, errors fall from too large to round-off."""
-FREE_SPAN = 8.0
-"""The same for a free body, where errors are smaller."""
+FREE_SPAN = 8.0  # the same for a free body, where errors are smaller
 
 ORDER_PROBLEMS = {
     "order, pinned body": (True, False, 1, 0.9),

@@ -31,18 +31,14 @@ CONSERVED = (
 )  # fmt: skip
 """The names a system may use in ``conserves``."""
 
-MOST_STATES = 10_000
-"""Largest number of states at which loads are checked."""
+MOST_STATES = 10_000  # largest number of states at which loads are checked
 
 # ------------------------------------------------------------------ tolerances
 DERIVATIVE_BELOW = 1e-8
 """Relative difference from a derivative by finite differences, whose own error is about 1e-10."""
-PARTS_BELOW = 1e-13
-"""Relative difference between loads and the sum of their parts: round-off."""
-POWER_BELOW = 1e-12
-"""Relative power of loads that do no work: round-off."""
-CONSERVED_BELOW = 1e-11
-"""Relative drift of a conserved quantity along an accurate run."""
+PARTS_BELOW = 1e-13  # relative difference between loads and the sum of their parts: round-off
+POWER_BELOW = 1e-12  # relative power of loads that do no work: round-off
+CONSERVED_BELOW = 1e-11  # relative drift of a conserved quantity along an accurate run
 
 
 # ------------------------------------------------------------------ lines of the report

@@ -22,8 +22,7 @@ from polhode.kernel import layout as L
 from polhode.systems import System
 from polhode.trajectory.build import Rows, dataset
 
-BEHIND = 64
-"""How many numbers behind the parameters are looked at."""
+BEHIND = 64  # how many numbers behind the parameters are looked at
 
 
 # ------------------------------------------------------------------ what a load function may do
@@ -175,8 +174,7 @@ def _derivative_defect(system: System, y: Array, stated: Array, function: Callab
 
 SHORTER, SHORTENED = 4.0, 6
 """By how much, and how often, the points of a difference are moved together until no kink is among them."""
-SMOOTH = 1e-8
-"""Relative change of a difference with its points, above which there is a kink among them."""
+SMOOTH = 1e-8  # relative change of a difference with its points, above which there is a kink among them
 
 
 def _smooth_slope(function: Callable[[Any], Any], size: float, scale: float) -> tuple[float, float]:
@@ -245,10 +243,8 @@ def series_defect(system: System, y: Array, t: float = 0.3) -> float:
 
 
 # ------------------------------------------------------------------ conserved quantities
-MOST_STEPS = 4096
-"""Most steps of a run along which conserved quantities are followed."""
-CONFIRMED = 1e-12
-"""Drift above which a run is taken again, a little further and with shorter steps."""
+MOST_STEPS = 4096  # most steps of a run along which conserved quantities are followed
+CONFIRMED = 1e-12  # drift above which a run is taken again, a little further and with shorter steps
 
 
 def conservation_drifts(

@@ -14,8 +14,7 @@ from polhode.display import duration
 from polhode.errors import StepFailed
 from polhode.lazy import xr
 
-REGULAR = 2.5
-"""MEGNO at the end up to which members are counted as regular."""
+REGULAR = 2.5  # MEGNO at the end up to which members are counted as regular
 
 
 @as_command

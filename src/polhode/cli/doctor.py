@@ -24,8 +24,7 @@ FOR_USERS = ("astropy", "md", "cluster", "gpu")
 """Extras that add something to polhode; the others are for its development."""
 REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*([^;\[]*)(?:;\s*(.*))?$")
 EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
-AT_MOST = 1e-9
-"""Largest error of the self check, rad; it is about 1e-13."""
+AT_MOST = 1e-9  # largest error of the self check, rad; it is about 1e-13
 
 
 @as_command

@@ -14,8 +14,7 @@ from polhode.errors import InvalidInput
 
 MESSAGES = ("name", "center", "object_id", "epoch", "time_system", "frame", "body_frame", "scalar", "units", "body",
             "originator")  # fmt: skip
-MOLECULAR = ("every", "species", "bodies")
-"""Options of CCSDS messages, and of files of molecular dynamics."""
+MOLECULAR = ("every", "species", "bodies")  # options of CCSDS messages, and of files of molecular dynamics
 
 
 @as_command

@@ -10,10 +10,8 @@ from polhode.cli.text import laid_out
 from polhode.display import duration
 from polhode.lazy import xr
 
-DRAWN = ("angular_velocity", "position", "energy")
-"""Variables whose bands are drawn: the first that there is."""
-TOLD = 3
-"""Failures that are told in full."""
+DRAWN = ("angular_velocity", "position", "energy")  # variables whose bands are drawn: the first that there is
+TOLD = 3  # failures that are told in full
 
 
 def is_ensemble(ds: xr.Dataset) -> bool:

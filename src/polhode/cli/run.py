@@ -38,8 +38,7 @@ SPOKEN = {
 }
 """Names of conserved quantities in the table."""
 THERMODYNAMIC = ("temperature", "temperature_translational", "temperature_rotational", "pressure")
-MOST_KINDS, MOST_SHOWN = 8, 4
-"""Most kinds of events listed in the table, and numbers of a statistic."""
+MOST_KINDS, MOST_SHOWN = 8, 4  # most kinds of events listed in the table, and numbers of a statistic
 OWN = (str(Path(__file__).resolve().parents[1]), "<frozen importlib")
 """How the names of files begin whose lines are no user's."""
 
@@ -169,10 +168,8 @@ class Result:
         return some
 
 
-LONG = 2**28
-"""Bytes of a trajectory from which on it stays in its store, unless a file is named."""
-LOOKED_AT = 2**16
-"""Rows of such a trajectory in the summary and the picture."""
+LONG = 2**28  # bytes of a trajectory from which on it stays in its store, unless a file is named
+LOOKED_AT = 2**16  # rows of such a trajectory in the summary and the picture
 
 
 def deliver(compute: Callable[[Display], Result], quiet: bool, no_picture: bool, as_json: bool) -> None:

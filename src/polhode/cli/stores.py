@@ -26,8 +26,7 @@ from polhode.cli.text import laid_out
 from polhode.display import duration
 from polhode.errors import InvalidInput
 
-WIDTH = 16
-"""Of a column of rows: nine digits, a sign and an exponent."""
+WIDTH = 16  # of a column of rows: nine digits, a sign and an exponent
 
 
 @as_command

@@ -19,8 +19,7 @@ from polhode.lazy import xr
 if TYPE_CHECKING:
     from polhode.ensembles.sweep import SweepStatus
 
-MOST_LINES = 12
-"""Variables in the table at the end."""
+MOST_LINES = 12  # variables in the table at the end
 
 
 @as_command

@@ -32,10 +32,8 @@ from polhode.systems import System
 from polhode.systems.record import present_system
 
 ESTIMATED = "the noise is estimated from the residuals"
-MUCH_BETTER = 1e-3
-"""Chi squared relative to that before of a fit that is much better."""
-EXACT = ("exact", "kepler")
-"""Methods whose steps may have any length."""
+MUCH_BETTER = 1e-3  # chi squared relative to that before of a fit that is much better
+EXACT = ("exact", "kepler")  # methods whose steps may have any length
 
 
 @answering
@@ -319,17 +317,14 @@ def finished(problem: Problem, solution: Solution, notes: Sequence[str], suspici
     return result
 
 
-NEAR = 0.2
-"""How near a ratio must be to a factor between units, relative."""
+NEAR = 0.2  # how near a ratio must be to a factor between units, relative
 DEGREES = 180.0 / np.pi
 FACTORS = {
     "gyro": {DEGREES: ("degrees", "multiply it by pi / 180")},
     "length": {1e-3: ("km, the run in m", "multiply it by 1000"), 1e3: ("m, the run in km", "divide it by 1000")},
 }
-LONG_GAP = 10.0
-"""Gaps longer than this many of the usual intervals are noted."""
-BEYOND_NOISE = 100.0
-"""Chi squared per degree of freedom beyond which model, noise or data are wrong."""
+LONG_GAP = 10.0  # gaps longer than this many of the usual intervals are noted
+BEYOND_NOISE = 100.0  # chi squared per degree of freedom beyond which model, noise or data are wrong
 
 
 def gaps(measurements: Sequence[Measurement]) -> list[str]:

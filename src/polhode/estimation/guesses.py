@@ -16,8 +16,7 @@ from polhode.runs.initial_state import OF_BODY, by_name
 from polhode.runs.state import FORMS, STATE_WORDS, Start, State, as_kept, refuse_own_states, state_of
 from polhode.systems import System
 
-NEITHER_PARALLEL = 0.05
-"""Least sine of the angle between two directions from which an attitude follows."""
+NEITHER_PARALLEL = 0.05  # least sine of the angle between two directions from which an attitude follows
 
 
 def guess_of(

@@ -22,8 +22,7 @@ FLAT = 1e-3
 as this to begin with."""
 THINNEST = 60.0
 """Logarithms this far below the largest are as good as minus infinity, and further ones count as this."""
-STRIDE = 0.3
-"""How far a number of L beside its diagonal may go at once, relative to its size."""
+STRIDE = 0.3  # how far a number of L beside its diagonal may go at once, relative to its size
 
 
 def thickened(inertia: Array) -> Array:

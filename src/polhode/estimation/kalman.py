@@ -38,8 +38,7 @@ from polhode.systems.record import present_system
 USERS = {"rotation": ("attitude",), "angular_momentum": ("angular_velocity", "angular_momentum"),
          "position": ("position",), "momentum": ("velocity", "momentum")}  # fmt: skip
 """What users call the blocks of a state; of a rate and a momentum either one."""
-RUN = "run"
-"""Key of a state: the last row of the run to it, where loads read states of their own."""
+RUN = "run"  # key of a state: the last row of the run to it, where loads read states of their own
 
 
 @answering

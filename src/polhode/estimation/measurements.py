@@ -12,8 +12,7 @@ import numpy as np
 from polhode.arguments import Array, ArrayLike, Indices, Mask, array, choice, has, in_unit, room_for, text, whole
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 
-LENGTH_OF_QUATERNION = 1e-2
-"""Most by which the length of a measured quaternion may differ from 1."""
+LENGTH_OF_QUATERNION = 1e-2  # most by which the length of a measured quaternion may differ from 1
 LENGTH_OF_DIRECTION = 0.05
 """The same of a measured direction; where the noise is known, five times its standard deviation if that is more."""
 LARGEST = 1e60
@@ -47,8 +46,7 @@ KINDS = {
 }
 """Every kind of measurement. Residuals of directions are angles (rad) along two axes across the direction, those of
 attitudes a rotation vector in the body frame (rad)."""
-DIRECTIONS = ("direction", "sun", "magnetometer")
-"""Names by which a kind is known to be a direction."""
+DIRECTIONS = ("direction", "sun", "magnetometer")  # names by which a kind is known to be a direction
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,7 @@ from polhode.arguments import Array, Indices
 from polhode.errors import InvalidInput
 from polhode.estimation.measurements import Measurement
 
-SEEN = ("position", "velocity", "attitude", "angular_velocity")
-"""What measurements see of a body."""
+SEEN = ("position", "velocity", "attitude", "angular_velocity")  # what measurements see of a body
 
 
 class Rows(NamedTuple):

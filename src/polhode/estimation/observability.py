@@ -16,12 +16,9 @@ nothing was measured of: rounding of exact derivatives is 1e-12, and such a dire
 LOST = 10.0
 """Standard deviations beyond this many times the reach of a number (``Problem.reach``) are those of a direction of
 which nothing is known."""
-SHARE = 1e-3
-"""Components of a direction below this part of its largest are left out of its name."""
-EQUAL = 1e-3
-"""Relative difference below which two sizes count as equal, so that their order decides."""
-ALIKE = 0.01
-"""How near a change of inertia is to a change of its scale, to be called one."""
+SHARE = 1e-3  # components of a direction below this part of its largest are left out of its name
+EQUAL = 1e-3  # relative difference below which two sizes count as equal, so that their order decides
+ALIKE = 0.01  # how near a change of inertia is to a change of its scale, to be called one
 
 
 class Directions(NamedTuple):

@@ -28,12 +28,10 @@ from polhode.runs.steps import Tolerance
 from polhode.runs.tangent.columns import state_names, wheels_by_momentum
 from polhode.systems import System
 
-BEYOND = 1e-9
-"""Part of a step by which the last measurement may lie beyond a grid point without another step."""
+BEYOND = 1e-9  # part of a step by which the last measurement may lie beyond a grid point without another step
 
 
-SQUARED = 1e140
-"""Most that residuals, slopes and covariances may be, so that sums of their products are numbers."""
+SQUARED = 1e140  # most that residuals, slopes and covariances may be, so that sums of their products are numbers
 
 
 @contextmanager
@@ -88,11 +86,9 @@ class Point:
     system: System
     start: dict[str, Any]
     values: dict[str, Array]
-    inputs: Array
-    """Derivative of the initial state and the parameters by the numbers."""
+    inputs: Array  # derivative of the initial state and the parameters by the numbers
     by_mass: Array
-    by_inertia: Array
-    """Derivatives of masses (N, n) and inertias (N, n, 3, 3) by the numbers."""
+    by_inertia: Array  # derivatives of masses (N, n) and inertias (N, n, 3, 3) by the numbers
 
 
 @dataclass(frozen=True, eq=False)

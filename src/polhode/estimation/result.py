@@ -21,8 +21,7 @@ from polhode.lazy import xr
 from polhode.runs.state import State
 from polhode.systems import System
 
-DIFFERENCE = 1e-5
-"""Relative step of the differences in ``Fit.derived``."""
+DIFFERENCE = 1e-5  # relative step of the differences in ``Fit.derived``
 LEVEL = 1e-4
 """Part of a derivative along an unobservable direction above which what depends on it is not determined."""
 

@@ -27,13 +27,10 @@ from polhode.lazy import xr
 
 SOLVERS = ("trf", "dogbox", "lm")
 LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")
-ROUNDS = 4
-"""Most times that the unobservable directions are found anew."""
-ALIKE = 1e-6
-"""Sine of the angle between two spaces of directions that count as the same."""
+ROUNDS = 4  # most times that the unobservable directions are found anew
+ALIKE = 1e-6  # sine of the angle between two spaces of directions that count as the same
 TOLERANCES = {"xtol": 1e-10, "ftol": 1e-10, "gtol": 1e-10}
-HUGE = 1e100
-"""Residuals of a run that fails, for a solver that takes finite numbers only."""
+HUGE = 1e100  # residuals of a run that fails, for a solver that takes finite numbers only
 
 
 @dataclass(frozen=True)
@@ -166,16 +163,11 @@ def least(
 # ------------------------------------------------------------------ first guesses far away
 FAILURES = (InvalidInput, StepFailed, np.linalg.LinAlgError)
 """What a solution ends with where numbers are no motion."""
-ARCS = 8
-"""Arcs of the multiple shooting that is tried where all else ends badly."""
-GROWTH = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
-"""Parts of the span over which a fit grows."""
-PATIENCE = 15
-"""Runs after which a fit over the whole span that has not converged is tried over spans that grow."""
-POOR = 10.0
-"""Chi squared per number beyond which a fit over the whole span is tried again over spans that grow."""
-STEPS = 25
-"""Most evaluations of each problem of multiple shooting."""
+ARCS = 8  # arcs of the multiple shooting that is tried where all else ends badly
+GROWTH = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # parts of the span over which a fit grows
+PATIENCE = 15  # runs after which a fit over the whole span that has not converged is tried over spans that grow
+POOR = 10.0  # chi squared per number beyond which a fit over the whole span is tried again over spans that grow
+STEPS = 25  # most evaluations of each problem of multiple shooting
 TIGHTNESS = (1e-1, 1e-2, 1e-3, 1e-5)
 """Standard deviations of gaps between arcs, relative to the state, one after the other."""
 CLOSED, SETTLED = 1e-3, 1e-5

@@ -14,8 +14,7 @@ from polhode.errors import InvalidInput, answering, shown
 from polhode.loads.load import RESERVED, Load, of
 from polhode.plugins import Registry
 
-LOADS: dict[str, Callable[..., Load]] = Registry({})
-"""The loads by the name of the function that makes them."""
+LOADS: dict[str, Callable[..., Load]] = Registry({})  # the loads by the name of the function that makes them
 
 
 @answering

@@ -32,8 +32,7 @@ FPS = 30
 MOST_FRAMES = 20_000
 SIZE = {1: (560, 500), 2: (760, 470), 3: (1080, 470)}
 """Pixels of a film with so many panels beside the energy."""
-LARGEST_SHOWN = 20_000_000
-"""Bytes of the largest film that a notebook shows."""
+LARGEST_SHOWN = 20_000_000  # bytes of the largest film that a notebook shows
 HOURS = 3.0 * 3600.0
 DAYS = 3.0 * 86400.0
 KINDS = {".gif": "image/gif", ".png": "image/png", ".apng": "image/png", ".mp4": "video/mp4", ".webm": "video/webm"}
@@ -304,15 +303,12 @@ def _clock(ds: xr.Dataset, frames: Frames) -> tuple[float, str]:
 
 
 # ------------------------------------------------------------------ GIF and animated PNG by Pillow, others by ffmpeg
-PICTURES = (".gif", ".png", ".apng")
-"""What Pillow writes."""
+PICTURES = (".gif", ".png", ".apng")  # what Pillow writes
 CODECS = {".mp4": "libx264", ".webm": "libvpx-vp9"}
-COLOURS = 127
-"""Colours of a GIF or an animated PNG: of shaded faces on white, more are not seen."""
+COLOURS = 127  # colours of a GIF or an animated PNG: of shaded faces on white, more are not seen
 EXACT, APART = 32, 12
 """Of these, the most frequent ones that differ by so much in a channel are taken as they are."""
-SAMPLES = 8
-"""Frames from which the colours are chosen."""
+SAMPLES = 8  # frames from which the colours are chosen
 MOST_PIXELS = 2_000_000_000
 """Most pixels of all frames of a GIF or an animated PNG, which are held in memory until it is written."""
 

@@ -15,11 +15,9 @@ from polhode.plots.rows import FEW, beside, extremes, opening
 from polhode.plots.shown import Shown, in_units
 from polhode.plots.style import GREY, Axes, Axis, Figure, Formatter, RendererBase
 
-NOTE = "note"
-"""The mark (gid) of a note that belongs to a title."""
+NOTE = "note"  # the mark (gid) of a note that belongs to a title
 SHADE = "#dfe2e8"
-STILL = 1e-9
-"""Curves that vary by less than this part of their size are drawn as constant."""
+STILL = 1e-9  # curves that vary by less than this part of their size are drawn as constant
 
 
 def title(axes: Axes, words: str, note: str = "") -> None:
@@ -232,8 +230,7 @@ def label(unit: str, exponent: int = 0) -> str:
     return " ".join(part for part in (style.power(exponent), alone) if part)
 
 
-MOST_CUT = 20_000
-"""Most rows of a line with gaps."""
+MOST_CUT = 20_000  # most rows of a line with gaps
 
 
 def _with_gaps(axes: Axes, times: Array, values: Array, gaps: Mask, cuts: Mask, colour: str) -> None:

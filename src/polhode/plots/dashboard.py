@@ -19,11 +19,9 @@ from polhode.plots.shown import Shown
 from polhode.plots.style import VERMILION, Figure
 from polhode.trajectory.schema import trajectory
 
-SIZES = {"page": 7.0, "column": 3.4}
-"""Widths of figures (inches): of a page, and of one of two columns."""
+SIZES = {"page": 7.0, "column": 3.4}  # widths of figures (inches): of a page, and of one of two columns
 DPI_OF_PAPER = 300
-Box = tuple[float, float, float, float]
-"""Left, bottom, width, height (inches)."""
+Box = tuple[float, float, float, float]  # left, bottom, width, height (inches)
 
 
 def checked(ds: xr.Dataset) -> Shown:

@@ -13,15 +13,13 @@ from polhode.errors import InvalidInput
 from polhode.lazy import xr
 from polhode.trajectory.frames import hermite, relative_motion
 
-SECONDS = 6.0
-"""How long a film is that nobody says the length of."""
+SECONDS = 6.0  # how long a film is that nobody says the length of
 FASTEST = 0.45
 """Largest turn of a body from frame to frame (rad) of a film that nobody says the speed of: faster ones look slower, or
 backwards, as wheels do in the cinema."""
 CLOSE = 0.8
 """Largest turn between rows (rad) over which attitudes are interpolated; else a frame shows the nearest row."""
-REVOLVES = 0.6
-"""The same of positions: largest way between rows over the size of the path."""
+REVOLVES = 0.6  # the same of positions: largest way between rows over the size of the path
 
 
 @dataclass

@@ -17,16 +17,11 @@ from polhode.plots.style import COLOURS, GREY, VERMILION, Axes, Figure, Normaliz
 from polhode.trajectory.schema import trajectory
 
 MEMBER, TIME = "member", "time"
-MOST_CURVES = 200
-"""Curves that are drawn of members; of more, evenly spread ones."""
-NAMED = 6
-"""Most curves that are labelled one by one."""
-ALIGNMENTS, LEAST = ("sali", "gali"), 1e-16
-"""Indicators that fall to round-off, and where they are cut off."""
-LARGEST = 1e300
-"""Largest numbers of an axis."""
-SCREEN = (1.0, 2.0, 5.0)
-"""Ticks of a logarithmic scale of MEGNO, times powers of ten."""
+MOST_CURVES = 200  # curves that are drawn of members; of more, evenly spread ones
+NAMED = 6  # most curves that are labelled one by one
+ALIGNMENTS, LEAST = ("sali", "gali"), 1e-16  # indicators that fall to round-off, and where they are cut off
+LARGEST = 1e300  # largest numbers of an axis
+SCREEN = (1.0, 2.0, 5.0)  # ticks of a logarithmic scale of MEGNO, times powers of ten
 
 
 @dataclass(frozen=True)

@@ -20,15 +20,12 @@ from polhode.plots.style import BLUE, COLOURS, FAINT, GREY, INK, VERMILION, Axes
 from polhode.trajectory.schema import trajectory
 
 MEMBER, TIME, QUANTILE, QUATERNION = "member", "time", "quantile", "quaternion"
-LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""Quantiles that are drawn of members."""
-MOST_ROWS = 600
-"""Rows of a panel; of more, evenly spread ones are drawn."""
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # quantiles that are drawn of members
+MOST_ROWS = 600  # rows of a panel; of more, evenly spread ones are drawn
 MOST_PANELS, MOST_NUMBERS, MOST_POINTS = 12, 12, 4000
 """Panels of bands, rows of pairs, and points that are drawn in each pair."""
 TENSOR = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-FAILURES = (VERMILION, *COLOURS[2:6])
-"""Colours of the reasons for failures."""
+FAILURES = (VERMILION, *COLOURS[2:6])  # colours of the reasons for failures
 DIM = "#5a5a5a"
 
 

@@ -22,10 +22,8 @@ from polhode.plots.sphere_panels import level_curves
 from polhode.plots.style import BLUE, COLOURS, GREY, INK, VERMILION, Axes, Line2D
 from polhode.trajectory.surroundings import Centre
 
-Show = Callable[[int], None]
-"""Moves a panel to the frame of this number."""
-TRACE = 1200
-"""Most points of a trace."""
+Show = Callable[[int], None]  # moves a panel to the frame of this number
+TRACE = 1200  # most points of a trace
 MOMENTUM = VERMILION
 """Colour of the angular momentum, in all panels."""
 BODY, TOP = 0.6, 0.78

@@ -19,8 +19,7 @@ from polhode.plots.time_panels import XYZ, coordinates, heaviest, names_of
 from polhode.trajectory.frames import ground_track, relative_motion
 from polhode.trajectory.surroundings import place_of_sun
 
-TURNS = 12.0
-"""Of more turns the first and the last are drawn as lines, the others as dots."""
+TURNS = 12.0  # of more turns the first and the last are drawn as lines, the others as dots
 DOTS = 6000
 ROUND = np.linspace(0.0, 2.0 * np.pi, 181)
 APART = "dots: rows are too far apart for a line"
@@ -428,13 +427,10 @@ def _below(shown: Shown, times: Array, places: Array) -> tuple[Array, Array]:
 
 
 # ------------------------------------------------------------------ molecules
-MOST_ROWS = 60
-"""Most rows over which distances are averaged."""
-MOST_BODIES = 4000
-"""Most bodies drawn."""
+MOST_ROWS = 60  # most rows over which distances are averaged
+MOST_BODIES = 4000  # most bodies drawn
 SHELLS = 120
-ARROW = 0.45
-"""Length of a dipole's arrow in units of the mean distance between neighbours."""
+ARROW = 0.45  # length of a dipole's arrow in units of the mean distance between neighbours
 
 
 def draw_bodies(axes: Axes3D, ds: xr.Dataset) -> None:

@@ -12,14 +12,10 @@ import numpy as np
 from polhode.arguments import Array, Indices, Mask
 from polhode.trajectory.frames import between_rows, hermite
 
-BINS = 1000
-"""Bins of a long time series; a panel is about 550 pixels wide."""
-POINTS = 6000
-"""Most points of a curve on a sphere or in space."""
-EXTREMA = 60
-"""Oscillating curves are drawn up to this many extrema: more would be a solid block."""
-FEW = 40
-"""Up to this many rows, each has a marker."""
+BINS = 1000  # bins of a long time series; a panel is about 550 pixels wide
+POINTS = 6000  # most points of a curve on a sphere or in space
+EXTREMA = 60  # oscillating curves are drawn up to this many extrema: more would be a solid block
+FEW = 40  # up to this many rows, each has a marker
 
 
 def extremes(values: Array, bins: int = BINS) -> Indices:
@@ -97,10 +93,8 @@ def joined(points: Array, rows: int, size: float) -> bool:
 # ------------------------------------------------------------------ between rows
 ALLOWED = 0.01
 """Largest estimated error of a drawn curve, as a part of the size of what is drawn: less than a line is wide."""
-FINER = 16.0
-"""How much smaller the error of a cubic is over half the interval."""
-MOST_POINTS = 24_000
-"""Most points of a curve."""
+FINER = 16.0  # how much smaller the error of a cubic is over half the interval
+MOST_POINTS = 24_000  # most points of a curve
 
 
 def unresolved(times: Array, points: Array, slopes: Array, size: float) -> Mask:

@@ -36,16 +36,12 @@ LARGER: dict[str, tuple[tuple[float, float, str], ...]] = {
     "rad s-1": ((0.0, DEGREE, "deg s-1"),),
 }
 """Of a unit: the least size from which on another is used, its factor, its name."""
-DERIVED = 20_000
-"""Most rows of which elements and angles are computed."""
+DERIVED = 20_000  # most rows of which elements and angles are computed
 
 
-PLAIN = ("", "consistent")
-"""Labels of units that are the user's own."""
-MOST_SHADOWS = 150
-"""More shadows would be a grey area."""
-POINT = (np.zeros(3), np.array((1.0, 0.0, 0.0, 0.0)))
-"""Inertia of a body that does not turn."""
+PLAIN = ("", "consistent")  # labels of units that are the user's own
+MOST_SHADOWS = 150  # more shadows would be a grey area
+POINT = (np.zeros(3), np.array((1.0, 0.0, 0.0, 0.0)))  # inertia of a body that does not turn
 Inertia = tuple[Array, Array]
 """Principal moments (3,) and the quaternion of the principal frame in the body's."""
 

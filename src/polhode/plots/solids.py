@@ -16,18 +16,13 @@ from polhode.arguments import Array, ArrayLike, Mask
 
 LIGHT = np.array([-0.42, 0.58, 0.70])
 """Direction of the light: right, up, towards the viewer."""
-AMBIENT = 0.74
-"""Brightness of a face that the light does not reach."""
-THINNEST = 0.05
-"""Least side of a cuboid as a part of its largest: a plate or a rod stays visible."""
-WIDEST = 1.4
-"""Largest radius of a cone over its height."""
-SIDES = 16
-"""Sides of a cone, every other one darker: it is seen to spin."""
+AMBIENT = 0.74  # brightness of a face that the light does not reach
+THINNEST = 0.05  # least side of a cuboid as a part of its largest: a plate or a rod stays visible
+WIDEST = 1.4  # largest radius of a cone over its height
+SIDES = 16  # sides of a cone, every other one darker: it is seen to spin
 AXIS_COLOURS = ("#d55e00", "#009e73", "#0072b2")
 """Of the body's axes x, y, z, and of the faces through which they go."""
-PALE = 0.35
-"""How much white is in the colour of a face."""
+PALE = 0.35  # how much white is in the colour of a face
 
 
 def camera(azimuth: float, elevation: float) -> Array:

@@ -155,8 +155,7 @@ def _curve(axes: Axes, camera: Array, times: Array, directions: Array, colour: s
     return note
 
 
-MOST_RESOLVED = 20_000
-"""Most rows between which cubics are drawn."""
+MOST_RESOLVED = 20_000  # most rows between which cubics are drawn
 
 
 def _dots(axes: Axes, camera: Array, points: Array, colour: str, size: float) -> None:

@@ -172,8 +172,7 @@ def dots(axes: Axes, points: Array, size: float, colour: str, **how: Any) -> Non
     axes.plot(*np.transpose(points), linestyle="", marker="o", markersize=size, mew=0, color=colour, **how)
 
 
-FORMATS = (".png", ".pdf", ".svg")
-"""Endings of pictures."""
+FORMATS = (".png", ".pdf", ".svg")  # endings of pictures
 
 
 def picture_path(path: str | os.PathLike[str]) -> Path:

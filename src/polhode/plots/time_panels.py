@@ -36,8 +36,7 @@ XYZ = (("x", BLUE), ("y", VERMILION), ("z", GREEN))
 ENERGIES = (("kinetic", VERMILION), ("potential", BLUE))
 ROUND_OFF = float(np.finfo(float).eps)
 FLOOR = ROUND_OFF / 8
-FAR = 1.0
-"""Radians between the attitudes of two rows from which on they are not joined by a line."""
+FAR = 1.0  # radians between the attitudes of two rows from which on they are not joined by a line
 
 
 def draw_energy(axes: Axes, shown: Shown) -> None:
@@ -297,8 +296,7 @@ NAMED = {
     "semi_major_axis": "Semi-major axis", "eccentricity": "Eccentricity", "inclination": "Inclination",
     "node": "Longitude of the node", "argument_of_periapsis": "Argument of periapsis",
 }  # fmt: skip
-NEARLY = 2e-5
-"""Elements that vary by less than this part are drawn as changes from the start."""
+NEARLY = 2e-5  # elements that vary by less than this part are drawn as changes from the start
 
 
 def draw_lvlh(axes: Axes, shown: Shown) -> None:
@@ -436,8 +434,7 @@ def _pairs(shown: Shown, pairs: list[tuple[int, int]]) -> list[tuple[str, str]]:
     return [(_pair(shown, pair, "\N{EN DASH}"), COLOURS[k % len(COLOURS)]) for k, pair in enumerate(pairs)]
 
 
-ROUND = 1e-12
-"""Eccentricities below are those of circles."""
+ROUND = 1e-12  # eccentricities below are those of circles
 
 
 def draw_element(name: str, axes: Axes, shown: Shown) -> None:

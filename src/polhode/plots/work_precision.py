@@ -23,8 +23,7 @@ PANELS = (
 )
 """Errors that can be plotted; the first two that are present are."""
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)))
-MOST_ORDER = 100
-"""Highest order that has a guide."""
+MOST_ORDER = 100  # highest order that has a guide
 
 
 @answering

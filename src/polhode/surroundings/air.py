@@ -39,20 +39,15 @@ DEGREE = 6
 TERM = 8
 """Of a term in a row, behind the radius: four coefficients of the cubic in the distance from it, of c and of s."""
 ROW = 1 + TERM * (DEGREE + 1) * (DEGREE + 2) // 2
-SURFACE, FLATTENING = 6378137.0, 1.0 / 298.257223563
-"""Of the ellipsoid WGS84."""
-ROTATION = 7.2921150e-5
-"""Mean rotation rate of the Earth, rad / s."""
-SUN_RATE = ROTATION - tau / 86400.0
-"""Rate of the mean Sun against the axes of space, rad / s."""
-ALTITUDES = 1e3 * np.r_[100:200:10, 200:500:25, 500:1001:50]
-"""Altitudes of the rows over the equator, m."""
+SURFACE, FLATTENING = 6378137.0, 1.0 / 298.257223563  # of the ellipsoid WGS84
+ROTATION = 7.2921150e-5  # mean rotation rate of the Earth, rad / s
+SUN_RATE = ROTATION - tau / 86400.0  # rate of the mean Sun against the axes of space, rad / s
+ALTITUDES = 1e3 * np.r_[100:200:10, 200:500:25, 500:1001:50]  # altitudes of the rows over the equator, m
 LATITUDES, HOURS, DAYTIMES = 16, 24, 8
 """Samples for a row: latitudes, local solar times, and times of the day over which it is averaged."""
 MOST_ACTIVE, LONGEST = 1e4, 1e12
 """Indices beyond any, and times (s) beyond any date."""
-CHECKS = 2000
-"""Random places and times at which the error is taken."""
+CHECKS = 2000  # random places and times at which the error is taken
 
 
 # ------------------------------------------------------------------ in the loads
@@ -288,8 +283,7 @@ def of_model(body, t, numbers):
     return MODEL(numbers, t, body.position)
 
 
-LAYER = 3
-"""Numbers of a row of layered air."""
+LAYER = 3  # numbers of a row of layered air
 STANDARD = (
     (0, 1.225, 7.249), (25, 3.899e-2, 6.349), (30, 1.774e-2, 6.682), (40, 3.972e-3, 7.554), (50, 1.057e-3, 8.382),
     (60, 3.206e-4, 7.714), (70, 8.770e-5, 6.549), (80, 1.905e-5, 5.799), (90, 3.396e-6, 5.382), (100, 5.297e-7, 5.877),

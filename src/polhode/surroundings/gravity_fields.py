@@ -27,10 +27,8 @@ from polhode.surroundings.surrounding import AsMade
 FOLDER = Path(__file__).with_name("fields")
 SHIPPED = ("egm2008",)
 """Fields that come with polhode, by name: EGM2008 of the Earth to degree and order 20 [pavlis2012]."""
-HIGHEST = 360
-"""Highest degree that is read; beyond a few hundred the recursion would overflow."""
-CHANGED = "changed "
-"""Before the digest of a field that no file has."""
+HIGHEST = 360  # highest degree that is read; beyond a few hundred the recursion would overflow
+CHANGED = "changed "  # before the digest of a field that no file has
 MOVING = ("trnd", "dot", "acos", "asin")
 YEAR = 365.25
 
@@ -270,8 +268,7 @@ class _Rows:
 # angle at time 0; gravity parameter and radius of the field; degree; order; then, column by column of the order m, from
 # n = m on: C, S (normalised; zero below degree 2) and the factors of the recursion.
 POLE, RATE, ANGLE, MU, RADIUS, DEGREE, ORDER, FIRST = 6, 9, 10, 11, 12, 13, 14, 15
-TERM = 4
-"""Numbers of a coefficient."""
+TERM = 4  # numbers of a coefficient
 
 
 @inlined

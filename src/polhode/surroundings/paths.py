@@ -44,16 +44,12 @@ BODIES: Mapping[str, float] = {
     "uranus": 5.7945564e15, "neptune": 6.8365271006e15,
 }  # fmt: skip
 """Bodies, and their gravity parameters, m^3 / s^2: of Jupiter and beyond with their moons [park2021]."""
-WITHIN = ("sun", "moon")
-"""Bodies of the built-in series."""
-ARC = np.pi / 648000.0
-"""A second of arc, rad."""
+WITHIN = ("sun", "moon")  # bodies of the built-in series
+ARC = np.pi / 648000.0  # a second of arc, rad
 OBLIQUITY = 84381.448 * ARC
-COARSEST, FINEST = 86400.0, 60.0
-"""Steps of tables, s."""
+COARSEST, FINEST = 86400.0, 60.0  # steps of tables, s
 MOST_ROWS = 200_000
-MARGIN = 3
-"""Rows of a table beyond its ends, where a spline is at its worst."""
+MARGIN = 3  # rows of a table beyond its ends, where a spline is at its worst
 
 
 # ------------------------------------------------------------------ the series
@@ -290,8 +286,7 @@ def _positions(body: str, centre: str, source: str, epoch: Epoch, times: np.ndar
 AT_REST, ON_CIRCLE, TABLE = range(3)
 """Forms of a path, its first number. Behind it: three coordinates; rate, phase and the radius times two unit vectors;
 number of rows, then the rows of time, position and slope."""
-ROW = 7
-"""Numbers of a row of a table."""
+ROW = 7  # numbers of a row of a table
 BEYOND = 1e-9
 """How far beyond its ends a table is read, in units of the interval there: times of stages are rounded."""
 
@@ -404,8 +399,7 @@ def circle(radius: Length, period: Time, phase: Angle = 0.0, normal: Vector = (0
 
 
 Circle = Annotated[Mapping[str, Any], TableOf(circle)]
-of_circle = circle
-"""The same where an argument is called so."""
+of_circle = circle  # the same where an argument is called so
 
 
 def path_of(

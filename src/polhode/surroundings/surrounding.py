@@ -23,8 +23,7 @@ from polhode.arguments import UNKNOWN, ArrayLike, array, function as callable_of
 from polhode.arguments.recorded import frozen, made_by, plain
 from polhode.errors import InvalidInput, answering, shown
 
-RESERVED = ("t", "kind", "function", "name")
-"""Names that no parameter of such a function can have."""
+RESERVED = ("t", "kind", "function", "name")  # names that no parameter of such a function can have
 
 
 class Table(tuple[float, ...]):
@@ -114,8 +113,7 @@ class Surrounding(Acting):
         return f"surroundings {self.kind or self.function.__name__}({', '.join(inside)})"
 
 
-OWN = "surroundings"
-"""Kind, in records, of those whose function is the user's."""
+OWN = "surroundings"  # kind, in records, of those whose function is the user's
 
 
 def made(

@@ -35,8 +35,7 @@ from polhode.systems.event_record import Watch
 from polhode.systems.record import AuxiliaryVariable, System
 
 OF_WHEELS = ("wheel_momentum", "wheel_command", "wheel_angle")
-OF_GYROS = ("gimbal_angle", "gimbal_command")
-"""Quantities of the states of rotors."""
+OF_GYROS = ("gimbal_angle", "gimbal_command")  # quantities of the states of rotors
 
 
 @dataclass(frozen=True)

@@ -219,8 +219,7 @@ def sampled_by(
 # ------------------------------------------------------------------ rows of the table of samples (``kernel.sampling``)
 UNLIMITED = 1e300
 
-Row = tuple[list[float], Sampled]
-"""A row as numbers, and as runs see it."""
+Row = tuple[list[float], Sampled]  # a row as numbers, and as runs see it
 Places = Mapping[str, Sequence[int]]
 """Numbers of the auxiliary variables of each state."""
 

@@ -19,12 +19,10 @@ TRIALS, LEAST = 16, 8
 NEAR = 1e-9
 """Each state is looked at twice, with places that differ by about this, relative: what their loads differ by shows how
 many digits they lose, such as those between distant neutral molecules."""
-LOST = 100.0
-"""Largest sum of loads that counts as none, relative to what it differs by."""
+LOST = 100.0  # largest sum of loads that counts as none, relative to what it differs by
 MOST = 1e100
 """Loads at least as large tell nothing: their moments may have no number."""
-NEARLY = 1e-11
-"""Largest sum of loads that counts as none, relative to the loads."""
+NEARLY = 1e-11  # largest sum of loads that counts as none, relative to the loads
 
 
 class Acting(NamedTuple):

@@ -23,10 +23,8 @@ from polhode.systems.record import AuxiliaryVariable
 from polhode.systems.states import States
 from polhode.systems.user.forms import Sizes
 
-MOST_DELAY = 1000
-"""Longest delay in samples."""
-WHOLE = 1e-9
-"""Distance of a delay from a whole number of samples, in samples, that counts as none."""
+MOST_DELAY = 1000  # longest delay in samples
+WHOLE = 1e-9  # distance of a delay from a whole number of samples, in samples, that counts as none
 
 
 HELD = ("phase", "delay", "limit", "resolution")

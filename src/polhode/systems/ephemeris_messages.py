@@ -42,16 +42,12 @@ ATTITUDE_TYPES = {"QUATERNION": 4, "QUATERNION/RATE": 8, "QUATERNION/DERIVATIVE"
 TURNING = ("ITRF", "GRC", "TDR", "EFG", "WGS", "IAU_", "LVLH", "VVLH", "RTN", "RSW", "QSW", "TNW", "NTW", "SEZ")
 """Beginnings of the names of axes that turn, with the Earth or along the orbit, in which no run may be."""
 BODY = "SC_BODY"
-UNIT_NORM = 1e-3
-"""Largest difference of the norm of a quaternion from 1; fewer digits than that are a mistake."""
-ROUNDED = 1e-12
-"""Quaternions whose norm is nearer to 1 stay as they are written."""
+UNIT_NORM = 1e-3  # largest difference of the norm of a quaternion from 1; fewer digits than that are a mistake
+ROUNDED = 1e-12  # quaternions whose norm is nearer to 1 stay as they are written
 GPS_TO_TAI = Decimal(19)
 TIME_SYSTEMS = (*SCALES, "GPS")
-SCALE_OF = {"GPS": "TAI"}
-"""In which scale times are read: GPS, which is TAI - 19 s, as TAI."""
-USUAL = ("HERMITE", 7)
-"""Interpolation of an orbit whose file states none."""
+SCALE_OF = {"GPS": "TAI"}  # in which scale times are read: GPS, which is TAI - 19 s, as TAI
+USUAL = ("HERMITE", 7)  # interpolation of an orbit whose file states none
 MOST_DEGREE = 49
 INTERPOLATIONS = ("HERMITE", "LAGRANGE", "LINEAR")
 VERSIONS = {"OEM": ("1.0", "2.0", "3.0"), "AEM": ("1.0", "2.0")}
@@ -59,8 +55,7 @@ NEEDED = {"OEM": ("OBJECT_NAME", "CENTER_NAME", "REF_FRAME", "TIME_SYSTEM"),
           "AEM": ("OBJECT_NAME", "REF_FRAME_A", "REF_FRAME_B", "TIME_SYSTEM", "ATTITUDE_TYPE")}  # fmt: skip
 """Keys of META without which the numbers mean nothing; all segments share them, but for the type of attitudes."""
 KEY = re.compile(r"([A-Z][A-Z0-9_]*)\s*=\s*(.*)")
-LARGEST = 1e100
-"""No number of a message is as large; in metres, and squared, it would overflow."""
+LARGEST = 1e100  # no number of a message is as large; in metres, and squared, it would overflow
 
 
 # ------------------------------------------------------------------ the records

@@ -30,10 +30,8 @@ from polhode.systems.gravitation import attracting, numbers_of
 from polhode.systems.record import IDENTITY, System
 from polhode.systems.sum import with_loads
 
-SMALLEST = 1e-100
-"""Smallest mass and gravity parameter of a body; the largest is its inverse."""
-TEST_MASS = 2.0**-100
-"""Mass of a test particle, over the largest."""
+SMALLEST = 1e-100  # smallest mass and gravity parameter of a body; the largest is its inverse
+TEST_MASS = 2.0**-100  # mass of a test particle, over the largest
 
 
 @answering

@@ -45,10 +45,8 @@ FAR = 1e200
 PLACE, FROM_CENTRE, APART, PULL, FROM_FIRST, SUM, SPEED, ROWS = 0, 3, 6, 9, 12, 15, 18, 21
 """Rows of the scratch memory, three each: r, c, e (or the change of c), c/|c|^3 (or its change), what is left beside
 the first body, accelerations (or their change), displacements; number of rows."""
-NOWHERE = 1e-60
-"""Least |c|^2: that of lanes without a body."""
-NEAR = 0.5
-"""Largest |q| for the formula without cancellation."""
+NOWHERE = 1e-60  # least |c|^2: that of lanes without a body
+NEAR = 0.5  # largest |q| for the formula without cancellation
 
 
 @inlined

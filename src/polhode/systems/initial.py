@@ -60,10 +60,8 @@ __all__ = [
 ]
 __dir__ = public_names(__all__)
 
-NOISE, ROTATIONS, THERMAL, DIRECTIONS = 1, 2, 3, 4
-"""Numbers of the streams of random numbers."""
-OVERFLOWING = 1e100
-"""Positions and momenta beyond this overflow when they are squared."""
+NOISE, ROTATIONS, THERMAL, DIRECTIONS = 1, 2, 3, 4  # numbers of the streams of random numbers
+OVERFLOWING = 1e100  # positions and momenta beyond this overflow when they are squared
 WIDTHS = {"position": 3, "attitude": 4, "momentum": 3, "angular_momentum": 3}
 """Keys of a state, and how many numbers each has per body."""
 

@@ -208,8 +208,7 @@ def _wasteful(g: Graph, outputs: Sequence[int]) -> bool:
     return sum(g.rows[a][0] == "fun" and g.rows[a][1] in MATH for a in {*g.needed(outputs)} - always) > MOST_FUNCTIONS
 
 
-MOST_ROWS = 20_000
-"""Most rows of loads that are written out; compiling them takes some seconds."""
+MOST_ROWS = 20_000  # most rows of loads that are written out; compiling them takes some seconds
 
 energy = jit.hole("energy(t, N, y, bodies, parameters) -> float", "The potential.")
 

@@ -32,8 +32,7 @@ from polhode.surroundings.planets import days_of_ut, to_j2000
 
 FRAMES = ("J2000", "TEME")
 DAY = 86400.0
-J2000_UTC = 2451544.5
-"""Julian date of 2000-01-01T00:00:00."""
+J2000_UTC = 2451544.5  # Julian date of 2000-01-01T00:00:00
 
 
 def satrec() -> type[Any]:
@@ -89,8 +88,7 @@ __all__ = ["DAY", "MeanElements", "satrec"]
 
 
 # ------------------------------------------------------------------ two lines
-LONG = 69
-"""Characters of a line."""
+LONG = 69  # characters of a line
 PLAIN, POWER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)", re.ASCII), re.compile(r"[+-]?\.?\d+[+-]?\d", re.ASCII)
 FIELDS = (
     ((19, 20, "year", PLAIN), (21, 32, "day of the year", PLAIN), (34, 43, "change of the mean motion", PLAIN),
@@ -175,12 +173,9 @@ MEANT = {
     "MEAN_ELEMENT_THEORY": ("SGP4", "SGP/SGP4"), "EPHEMERIS_TYPE": ("0", "2"),
 }  # fmt: skip
 """What these keys must say where they are given; elements of other theories give another orbit in SGP4."""
-MOST_OF_A_CATALOGUE = 339_999
-"""Largest number that the package sgp4 takes."""
-WGS72 = 1
-"""The package's number of the constants that catalogues are made with."""
-NOON_OF_2000 = 18263.5
-"""2000-01-01T12:00:00 in days from 1949-12-31T00:00:00, from which SGP4 counts."""
+MOST_OF_A_CATALOGUE = 339_999  # largest number that the package sgp4 takes
+WGS72 = 1  # the package's number of the constants that catalogues are made with
+NOON_OF_2000 = 18263.5  # 2000-01-01T12:00:00 in days from 1949-12-31T00:00:00, from which SGP4 counts
 
 
 @answering

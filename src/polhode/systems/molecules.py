@@ -21,14 +21,11 @@ from polhode.kernel import layout as L
 from polhode.systems.record import System
 from polhode.systems.summands import OPEN, Within
 
-OVERLAP = 0.2
-"""Distance over diameter below which bodies overlap: their repulsion is then about 1e9 epsilon."""
-SWITCH, SKIN = 0.9, 0.12
-"""Default start of switching and default skin of the neighbour lists, over the cut-off."""
+OVERLAP = 0.2  # distance over diameter below which bodies overlap: their repulsion is then about 1e9 epsilon
+SWITCH, SKIN = 0.9, 0.12  # default start of switching and default skin of the neighbour lists, over the cut-off
 
 
-A_BODY = 100
-"""Approximate storage per body, in numbers: state, loads and neighbour lists."""
+A_BODY = 100  # approximate storage per body, in numbers: state, loads and neighbour lists
 
 
 def count(value: object, name: str = "n", least: int = 2) -> int:

@@ -33,12 +33,9 @@ from polhode.systems.seen import OFFERED, Seen
 from polhode.systems.summands import OPEN, Shape, Structure, Sum, Within
 from polhode.systems.tracing import Tracing
 
-DATA = 3
-"""Numbers of a body before its data: its position."""
-MOST_IN_FULL = 64
-"""Most bodies all pairs of which are a program."""
-FEW = 3
-"""Most data that turn with a body whose slopes are summed over the pairs; of more, torques are."""
+DATA = 3  # numbers of a body before its data: its position
+MOST_IN_FULL = 64  # most bodies all pairs of which are a program
+FEW = 3  # most data that turn with a body whose slopes are summed over the pairs; of more, torques are
 IMPORTS = (
     f"{HEAD_OF_LANES}from polhode.kernel.pairs import apart, gathered, switched\n"
     "from polhode.kernel.simd import reciprocal_roots\n"

@@ -26,8 +26,7 @@ from polhode.arguments.words import Argument, Form, arguments_of
 from polhode.errors import InvalidInput, shown
 from polhode.plugins import Registry
 
-SUPPLIED = ("system", "state", "epoch")
-"""Arguments of a recipe that are no keys."""
+SUPPLIED = ("system", "state", "epoch")  # arguments of a recipe that are no keys
 QUANTITIES = ("position", "attitude", "momentum", "angular_momentum")
 """What a recipe may set."""
 
@@ -59,8 +58,7 @@ class Recipe:
         return tuple(name for name in SUPPLIED if name in every)
 
 
-RECIPES: Registry[Recipe] = Registry()
-"""The recipes by the key that asks for them."""
+RECIPES: Registry[Recipe] = Registry()  # the recipes by the key that asks for them
 
 
 def add_recipe(build: Callable[..., Any], sets: Iterable[str] = ()) -> Callable[..., Any]:

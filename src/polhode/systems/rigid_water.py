@@ -44,14 +44,10 @@ from polhode.systems.liquids import liquid, reaction
 from polhode.systems.molecules import count, edges_of, within_of
 from polhode.systems.record import System
 
-COULOMB = 138.935457644
-"""1 / (4 pi epsilon_0) in kJ nm / (mol e^2)."""
-BOLTZMANN = 0.00831446261815324
-"""Boltzmann's constant in kJ / (mol K)."""
-DALTON = 1.66053906660
-"""kg / m^3 per u / nm^3: 1 u is 1.66053906660e-27 kg."""
-MASSES = np.array([15.9994, 1.008, 1.008, 0.0])
-"""Masses of oxygen, both hydrogens and a charge beside them, u."""
+COULOMB = 138.935457644  # 1 / (4 pi epsilon_0) in kJ nm / (mol e^2)
+BOLTZMANN = 0.00831446261815324  # Boltzmann's constant in kJ / (mol K)
+DALTON = 1.66053906660  # kg / m^3 per u / nm^3: 1 u is 1.66053906660e-27 kg
+MASSES = np.array([15.9994, 1.008, 1.008, 0.0])  # masses of oxygen, both hydrogens and a charge beside them, u
 
 
 class Model(NamedTuple):
@@ -88,8 +84,7 @@ def geometry(model: Model) -> tuple[list[str], Any, Any, Any]:
     return ["O", "H1", "H2"], places[:3], model.charge * np.array([-2.0, 1.0, 1.0]), moments
 
 
-CUTOFF, SHORTEST = 0.9, 0.5
-"""The default cut-off, and the shortest one chosen for a small box; nm."""
+CUTOFF, SHORTEST = 0.9, 0.5  # the default cut-off, and the shortest one chosen for a small box; nm
 
 
 @lru_cache

@@ -23,10 +23,8 @@ from polhode.systems.registry import builder, handed_in, with_functions
 if TYPE_CHECKING:
     from polhode.systems.record import System
 
-FEW = 4
-"""Most bodies whose moments are written out."""
-MOST_ALIKE = 6
-"""Most summands of one kind in a row that are all shown."""
+FEW = 4  # most bodies whose moments are written out
+MOST_ALIKE = 6  # most summands of one kind in a row that are all shown
 LONGEST = 90
 """Most characters of the value of an argument in a table."""
 MOST = 400
@@ -146,8 +144,7 @@ def summands(system: System) -> list[tuple[str, str]]:
 
 LAWS = (("energy", "momentum", "angular_momentum_space"), ("energy", "total_momentum", "total_angular_momentum"))
 """What the loads of a sum of one body, and of several, are asked for one by one."""
-MOST_ASKED = 12
-"""Most loads that are."""
+MOST_ASKED = 12  # most loads that are
 
 
 def breaking(system: System) -> dict[str, list[str]]:

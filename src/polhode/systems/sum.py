@@ -269,8 +269,7 @@ def _named(record: Mapping[str, Any], k: int) -> Body | Load | Surrounding:
     return summand(name, told)
 
 
-MOST_DEEP = 20
-"""Most lists in lists of summands."""
+MOST_DEEP = 20  # most lists in lists of summands
 
 
 def _flat(summands: Iterable[Any], depth: int = 0) -> Iterable[Any]:

@@ -23,8 +23,7 @@ from polhode.systems.record import Switch
 Shape = tuple[int, ...]
 COMMANDS = ("wheel_command", "gimbal_command")
 """Quantities of rotors that nothing but controllers changes."""
-MOST_WRITTEN_OUT = 3
-"""Most loads of one kind that are written out; more are a loop."""
+MOST_WRITTEN_OUT = 3  # most loads of one kind that are written out; more are a loop
 
 
 class Within(NamedTuple):
@@ -49,10 +48,8 @@ class Within(NamedTuple):
 
 
 OPEN = Within(None, 0.0, 0.0, 0.0)
-FEW_BODIES = 8
-"""Most bodies whose pairs do without the pass."""
-CROWDED = 4.0
-"""The memory of neighbour lists is for bodies that are apart by this part of cut-off and skin."""
+FEW_BODIES = 8  # most bodies whose pairs do without the pass
+CROWDED = 4.0  # the memory of neighbour lists is for bodies that are apart by this part of cut-off and skin
 
 
 @dataclass(frozen=True)

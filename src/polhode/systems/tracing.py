@@ -86,8 +86,7 @@ class Program:
         return self._kept[part]
 
 
-Parts = list[tuple[str, list[int]]]
-"""Rows by what they are of."""
+Parts = list[tuple[str, list[int]]]  # rows by what they are of
 NEARLY_SAME = 1e-6
 """Largest difference of loads from those of the potential that they are given with, relative to the loads."""
 

@@ -48,10 +48,8 @@ METHODS = (
     "beta_angle", "eclipses", "transition", "to_pandas", "astropy_time", "plot", "view", "animate",
 )  # fmt: skip
 """What the accessor offers, in the order of its text."""
-LEADING = ("member", "time", "body")
-"""The order of dimensions in trajectories; that of components follows."""
-CHOSEN = ("body", "member")
-"""Dimensions of which one entry can be chosen."""
+LEADING = ("member", "time", "body")  # the order of dimensions in trajectories; that of components follows
+CHOSEN = ("body", "member")  # dimensions of which one entry can be chosen
 
 
 class TrajectoryAccessor:

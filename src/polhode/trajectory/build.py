@@ -21,8 +21,7 @@ from polhode.trajectory.charts import singular_note
 from polhode.trajectory.energies import EnergyBalance, energy_balance, massless_note
 from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies
 
-FEW_TIMES = 512
-"""Most rows of which the index of times is kept for other runs."""
+FEW_TIMES = 512  # most rows of which the index of times is kept for other runs
 Named = dict[str, tuple[Any, Any, dict[str, str]]]
 Sources = tuple[Any, ...]
 SOURCES = (*OfBodies._fields, "potential_energy", "energy", "energy_change", "energy_error", "work", "iterations")

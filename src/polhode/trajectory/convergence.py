@@ -15,16 +15,12 @@ from polhode.lazy import public_names
 __all__ = ["asymptotic", "attitude_error", "errors_between", "observed_order"]
 __dir__ = public_names(__all__)
 
-SAME_TIME = 1e-9
-"""Times of two rows match when they differ by less than this fraction of the time span."""
+SAME_TIME = 1e-9  # times of two rows match when they differ by less than this fraction of the time span
 LEAST_SLOPE = 0.5
 """Errors with a smaller slope than this are on the round-off plateau: every method has order 1 or more."""
-CLEAR = 5.0
-"""Where there is a plateau, only errors above this multiple of it are used."""
-PLATEAU_BEGINS = 0.6
-"""A slope below this fraction of the previous one is affected by round-off."""
-SCATTER = 0.15
-"""Largest deviation of the slopes between neighbours from the fitted slope."""
+CLEAR = 5.0  # where there is a plateau, only errors above this multiple of it are used
+PLATEAU_BEGINS = 0.6  # a slope below this fraction of the previous one is affected by round-off
+SCATTER = 0.15  # largest deviation of the slopes between neighbours from the fitted slope
 
 
 def total_of(ds: xr.Dataset, name: str) -> Array:

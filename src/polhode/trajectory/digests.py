@@ -24,10 +24,8 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 FOOTER = re.compile(rb"([0-9a-f]{64}) (\d{12}) polhode\n")
 FOOTER_SIZE = 64 + 1 + 12 + 9
 BLOCK = 2**20
-MOST_TEXT = 2**28
-"""Most bytes of the text with all digests."""
-MOST_NAMES = 4
-"""Most damaged parts that the error message lists."""
+MOST_TEXT = 2**28  # most bytes of the text with all digests
+MOST_NAMES = 4  # most damaged parts that the error message lists
 
 
 def torn(path: str | os.PathLike[str], what: Iterable[str]) -> FileProblem:

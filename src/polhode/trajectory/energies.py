@@ -17,10 +17,8 @@ import numpy as np
 from polhode.arguments import Array, Indices
 from polhode.trajectory.quantities import Constants, OfBodies, balance_of_rows, rows_of_run, writable
 
-MASSLESS = "of bodies without mass"
-"""How a note begins that says so of the energy."""
-MOST_NAMED = 8
-"""Most numbers of bodies in a note."""
+MASSLESS = "of bodies without mass"  # how a note begins that says so of the energy
+MOST_NAMED = 8  # most numbers of bodies in a note
 NOTHING, NONE = np.empty(0), np.empty((0, 0))
 NO_ROLE = NONE, NONE, np.zeros(2, dtype=np.int64)
 

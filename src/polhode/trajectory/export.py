@@ -46,8 +46,7 @@ from polhode.trajectory.schema import trajectory
 __all__ = ["aem", "extended_xyz", "gsd", "lammps_dump", "oem"]
 __dir__ = public_names(__all__)
 
-TO_KM = {"km": 1.0, "m": 1000.0}
-"""Length units per kilometre."""
+TO_KM = {"km": 1.0, "m": 1000.0}  # length units per kilometre
 SCALAR = ("first", "last")
 FEWEST, MOST = 3, 12
 """Fewest and most decimals of the seconds in a message."""

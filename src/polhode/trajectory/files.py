@@ -27,10 +27,8 @@ from polhode.trajectory.schema import renamed, trajectory
 SUFFIXES = (".nc", ".zarr")
 SMALL = 2**14
 """Bytes up to which a netCDF variable is stored contiguously, without an HDF5 checksum; a chunk costs 2 kB."""
-CHUNK = 2**20
-"""Bytes of a netCDF chunk (at least one row): what HDF5 keeps in memory of a variable."""
-CHECKPOINT = "checkpoint.json"
-"""File in the live store of a run, see ``polhode.runs.store``."""
+CHUNK = 2**20  # bytes of a netCDF chunk (at least one row): what HDF5 keeps in memory of a variable
+CHECKPOINT = "checkpoint.json"  # file in the live store of a run, see ``polhode.runs.store``
 
 
 def is_store(path: Path) -> bool:

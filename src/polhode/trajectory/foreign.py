@@ -23,20 +23,15 @@ from polhode import reading
 from polhode.errors import FileProblem
 from polhode.reading import LIMIT, amount
 
-SMALL = 2**26
-"""Sizes up to this many bytes are always accepted."""
+SMALL = 2**26  # sizes up to this many bytes are always accepted
 DEFLATE, SHUFFLE, FLETCHER32 = 1, 2, 3
-FILTERS = (DEFLATE, SHUFFLE, FLETCHER32)
-"""HDF5's built-in filters; others would be loaded from a plugin folder."""
-MOST_INFLATION = 1040
-"""Upper bound of the expansion ratio of Deflate."""
+FILTERS = (DEFLATE, SHUFFLE, FLETCHER32)  # HDF5's built-in filters; others would be loaded from a plugin folder
+MOST_INFLATION = 1040  # upper bound of the expansion ratio of Deflate
 CODECS = ("bytes", "vlen-utf8", "zstd", "crc32c")
 NUMBERS = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
 MOST_CHUNKS = 10**6
-FRAME_HEAD = 18
-"""Bytes of the longest Zstandard frame header."""
-MOST_TEXT = 2**28
-"""Most bytes of a Zarr node, or of an unpacked chunk of strings."""
+FRAME_HEAD = 18  # bytes of the longest Zstandard frame header
+MOST_TEXT = 2**28  # most bytes of a Zarr node, or of an unpacked chunk of strings
 HEAP, OBJECT = b"GCOL\x01", struct.Struct("<H6xQ")
 """How an HDF5 heap begins, before 3 bytes and its size; and each object in it: index (0: free space), size."""
 NOT_A_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"

@@ -27,8 +27,7 @@ from polhode.lazy import pd, xr
 from polhode.trajectory.schema import trajectory
 from polhode.trajectory.surroundings import centre, place_of_sun, recorded, shadow_of, sun_is_far, turned
 
-RECTILINEAR = 1e-12
-"""Periapsis over distance below which an orbit has no plane: elements are NaN."""
+RECTILINEAR = 1e-12  # periapsis over distance below which an orbit has no plane: elements are NaN
 ANGLE_NAMES = ("roll", "pitch", "yaw")
 ELEMENTS = {
     "semi_major_axis": "semi-major axis, negative of hyperbolas", "eccentricity": "eccentricity",
@@ -370,8 +369,7 @@ def shadow(ds: xr.Dataset, sun: ArrayLike | None = None, radius: float | None = 
 
 FARTHEST = 1.02 * pi / 2
 """Largest angle (rad) about the centre between two rows, between which a cubic is close to the way."""
-SOUGHT = 200_000
-"""Most places between rows at which a shadow is sought."""
+SOUGHT = 200_000  # most places between rows at which a shadow is sought
 
 
 def hermite(a: Array, b: Array, da: Array, db: Array, h: Array, x: Array) -> Array:

@@ -25,8 +25,7 @@ from polhode.arguments import Array, Indices
 from polhode.durable import Unsynced, write, write_durably
 from polhode.lazy import xr
 
-BUFFER = 2**22
-"""Bytes of the unfinished chunks of all variables; a chunk has one row at least."""
+BUFFER = 2**22  # bytes of the unfinished chunks of all variables; a chunk has one row at least
 INDEXED = 2**17
 """Rows up to which the coordinate along which a Dataset grows is in memory as an index, see ``on_disk``."""
 NODE = "zarr.json"

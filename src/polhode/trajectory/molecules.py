@@ -54,14 +54,10 @@ from polhode.trajectory.schema import WIDTHS, trajectory
 
 __all__ = ["extended_xyz", "gsd", "lammps_dump"]
 
-CONSTANT = 1e-9
-"""Relative residual of the angular momentum up to which computed moments of inertia are accepted."""
-BOX_MARGIN = 1.01
-"""Factor by which the default box of bodies in free space exceeds the smallest possible one."""
-SINGLE = 1e38
-"""Most that a number of 32 bits may be."""
-MARGIN = 1e-4
-"""Margin of shrink-wrapped bounds on each side, as a fraction of the extent."""
+CONSTANT = 1e-9  # relative residual of the angular momentum up to which computed moments of inertia are accepted
+BOX_MARGIN = 1.01  # factor by which the default box of bodies in free space exceeds the smallest possible one
+SINGLE = 1e38  # most that a number of 32 bits may be
+MARGIN = 1e-4  # margin of shrink-wrapped bounds on each side, as a fraction of the extent
 
 
 class Particles(NamedTuple):
@@ -516,10 +512,8 @@ def _steps(ds: xr.Dataset, times: Array) -> Indices:
 
 
 # ------------------------------------------------------------------ boxes
-MOST_EDGE = 1e90
-"""No edge of a box is longer, nor one over it: its volume is a number."""
-MOST_IMAGES = 2**31
-"""Boxes from the first one that file formats can name."""
+MOST_EDGE = 1e90  # no edge of a box is longer, nor one over it: its volume is a number
+MOST_IMAGES = 2**31  # boxes from the first one that file formats can name
 
 
 def _wrapped(position: Array, box: Array, low: Array) -> tuple[Array, Indices]:

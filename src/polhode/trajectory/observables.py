@@ -53,14 +53,10 @@ __all__ = [
 ]  # fmt: skip
 __dir__ = public_names(__all__)
 
-PAIRS = 1 << 18
-"""Pairs processed at once, so that their data stay in the cache."""
-NUMBERS = 1 << 22
-"""Numbers Fourier-transformed at once."""
-EQUAL = 1e-6
-"""Largest relative deviation of the spacing of rows that count as equally spaced."""
-LEAST_RADIUS = 1e-90
-"""Of shells whose volumes are numbers."""
+PAIRS = 1 << 18  # pairs processed at once, so that their data stay in the cache
+NUMBERS = 1 << 22  # numbers Fourier-transformed at once
+EQUAL = 1e-6  # largest relative deviation of the spacing of rows that count as equally spaced
+LEAST_RADIUS = 1e-90  # of shells whose volumes are numbers
 ROOT2 = 2.0**0.5
 
 
@@ -336,8 +332,7 @@ CONSTANTS = {
     "SI": {"boltzmann": 1.380649e-23, "coulomb": 8.9875517923e9},
 }
 """Boltzmann's constant and 1 / (4 pi epsilon_0) of CODATA 2018, by unit label."""
-AGREES = 1e-6
-"""Largest relative difference between a given constant and that of the trajectory."""
+AGREES = 1e-6  # largest relative difference between a given constant and that of the trajectory
 
 
 def _constant(ds: xr.Dataset, name: str, given: float | None) -> float:

@@ -10,8 +10,7 @@ from polhode import reading
 from polhode.errors import FileProblem, PolhodeError
 from polhode.trajectory.digests import FOOTER, FOOTER_SIZE
 
-MAKER = "polhode"
-"""What pictures and films name as the program that made them."""
+MAKER = "polhode"  # what pictures and films name as the program that made them
 MARKS = {
     ".png": b"tEXtSoftware\0polhode", ".apng": b"tEXtSoftware\0polhode", ".gif": b"!\xfe\7polhode\0",
     ".mp4": b"polhode", ".webm": b"polhode", ".pdf": b"/Creator (polhode)", ".svg": b"<dc:title>polhode</dc:title>",

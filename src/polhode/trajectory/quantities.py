@@ -17,12 +17,10 @@ from polhode.kernel.jit import pointer
 from polhode.kernel.many import write_energies
 from polhode.kernel.signatures import BALANCE, OF_RUN, QUANTITIES
 
-LARGE = 0.1
-"""Error over the scale from which on a run warns."""
+LARGE = 0.1  # error over the scale from which on a run warns
 BEYOND = 100.0
 """Error over what else there was from which on a run counts as blown up; steps that are merely large stay below 1."""
-ROUNDING = 2.0**-40
-"""Error over the energy of the start up to which it is taken for rounding of the energies."""
+ROUNDING = 2.0**-40  # error over the energy of the start up to which it is taken for rounding of the energies
 FLOAT = np.dtype(float)
 
 

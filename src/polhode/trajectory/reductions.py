@@ -24,11 +24,9 @@ __all__ = [
 ]  # fmt: skip
 __dir__ = public_names(__all__)
 
-BATCH = 512
-"""Members in a batch."""
+BATCH = 512  # members in a batch
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-SIZES = tuple(BATCH << k for k in range(8))
-"""Sizes of sketches: batches fill them without a rest."""
+SIZES = tuple(BATCH << k for k in range(8))  # sizes of sketches: batches fill them without a rest
 
 Function = Callable[[Any], Any]
 Reductions = Reduction | Mapping[str, Any] | Sequence[Reduction | Mapping[str, Any]]

@@ -297,8 +297,7 @@ CHART_DIMENSION = {
 }  # fmt: skip
 """Last dimension of the charts."""
 
-BALANCE = "energy error, (H - H0 - work)/scale"
-"""Long name of ``energy_error`` where work is recorded."""
+BALANCE = "energy error, (H - H0 - work)/scale"  # long name of ``energy_error`` where work is recorded
 SCALE = (
     "of the rows so far: largest kinetic energy + largest |V - V0| + largest |work| of each force; no constant in "
     "the potential V changes it"

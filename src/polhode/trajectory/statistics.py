@@ -23,8 +23,7 @@ from polhode.arguments import UNKNOWN, Array, ArrayLike, array, squares, whole
 from polhode.errors import InvalidInput, shown
 from polhode.trajectory.schema import trajectory
 
-FEWEST = 8
-"""Fewest blocks used to estimate an error unless their number is given."""
+FEWEST = 8  # fewest blocks used to estimate an error unless their number is given
 GROWTH = 1.25
 
 

@@ -21,8 +21,7 @@ ORBIT = ("position_x", "position_y", "position_z", "momentum_x", "momentum_y", "
 ELEMENTS = (
     "semi_latus_rectum", "eccentricity", "inclination", "node", "argument_of_periapsis", "true_anomaly",
 )  # fmt: skip
-OFFSET = 1e-3
-"""Relative offset of the differences of order 8 by which elements are differentiated."""
+OFFSET = 1e-3  # relative offset of the differences of order 8 by which elements are differentiated
 STENCIL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
 FLAT = 1e-6
 """Eccentricity and inclination (rad from an equatorial plane) below which elements are not differentiated."""

@@ -13,13 +13,10 @@ import numpy as np
 
 from polhode.arguments import Array, ArrayLike
 
-WHOLE = 32767
-"""Largest raw number of an int16."""
-DRAWN = 4095
-"""Steps of what is only drawn: a tenth of a pixel."""
+WHOLE = 32767  # largest raw number of an int16
+DRAWN = 4095  # steps of what is only drawn: a tenth of a pixel
 ALIGNED = 8
-LARGEST, SMALLEST = 1e30, 1e-30
-"""Sizes between which numbers are stored as float32."""
+LARGEST, SMALLEST = 1e30, 1e-30  # sizes between which numbers are stored as float32
 FINE, COARSE = 19, 10
 """Bits of the mantissa that positions, and curves, keep: rounded numbers are compressed better."""
 

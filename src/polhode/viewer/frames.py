@@ -15,12 +15,9 @@ from polhode.arguments import Array, Indices, Mask
 from polhode.errors import InvalidInput
 from polhode.lazy import xr
 
-QUARTER = pi / 2
-"""Largest turn between two frames that is not told of."""
-NUMBERS = 250_000
-"""Most attitudes of many bodies: with more bodies, fewer frames."""
-FEWEST = 50
-"""Frames that many bodies have in any case."""
+QUARTER = pi / 2  # largest turn between two frames that is not told of
+NUMBERS = 250_000  # most attitudes of many bodies: with more bodies, fewer frames
+FEWEST = 50  # frames that many bodies have in any case
 
 
 def chosen(ds: xr.Dataset, most: int, span: tuple[float, float] | None) -> tuple[Indices, list[tuple[str, str]]]:

@@ -16,8 +16,7 @@ from polhode.trajectory.files import is_store
 from polhode.viewer.page import THREE, asset, viewer_scripts
 from polhode.viewer.scene import dumped, scene_of
 
-LOOK_SECONDS = 0.5
-"""Between two looks at a store."""
+LOOK_SECONDS = 0.5  # between two looks at a store
 PATIENCE = 4.0
 """Between two scenes pass so many times what one takes to make, so that the run keeps its processor."""
 

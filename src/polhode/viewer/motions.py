@@ -25,10 +25,8 @@ MOMENTUM, VELOCITY, CENTRE = "#0072b2", "#d55e00", "#009e73"
 SUN, FIELD, DIPOLE = "#c9a800", "#cc79a7", "#56b4e9"
 """Colours of arrows: to the Sun, along the magnetic field, along the dipole of the torquers."""
 WHEEL, GYRO = "#9467bd", "#8c564b"
-FREE = 1e-6
-"""Relative change of the spatial angular momentum below which a motion is drawn as free."""
-POINTS = 400
-"""Points of the curve of the polhode."""
+FREE = 1e-6  # relative change of the spatial angular momentum below which a motion is drawn as free
+POINTS = 400  # points of the curve of the polhode
 
 
 def attitude(run: Shown) -> Array | None:

@@ -18,12 +18,9 @@ from polhode.trajectory.surroundings import turned
 from polhode.viewer import motions
 from polhode.viewer.arrays import FINE, Arrays
 
-AROUND = ("orbit", "spacecraft")
-"""Systems with a centre at the origin."""
-POINTS = 12_000
-"""Most points of a path, of all bodies."""
-SMOOTH = 0.06
-"""Largest angle between two places of a path, rad, where there is room for them."""
+AROUND = ("orbit", "spacecraft")  # systems with a centre at the origin
+POINTS = 12_000  # most points of a path, of all bodies
+SMOOTH = 0.06  # largest angle between two places of a path, rad, where there is room for them
 AROUND_A_QUARTER = 1.12
 """How much longer the way is than the straight one for a quarter of a circle, about (pi/4)/sin(pi/4)."""
 
@@ -165,8 +162,7 @@ def shadow(run: Shown, rows: Indices, facts: Told) -> list[list[float]]:
     return [[float(a), float(b)] for a, b in found]
 
 
-MOST_TOGETHER = 25
-"""Most bodies that are drawn so."""
+MOST_TOGETHER = 25  # most bodies that are drawn so
 
 
 def together(run: Shown, arrays: Arrays, facts: list[tuple[str, str]]) -> dict[str, Any] | None:

@@ -18,12 +18,9 @@ import numpy as np
 from polhode.viewer.scene import dumped
 
 ASSETS = Path(__file__).parent / "assets"
-THREE = "three.min.js"
-"""three.js; the scripts of the viewer are listed in ``order.txt``."""
-ORDERS = 4
-"""Orders of differences that are tried, from 0."""
-LARGE = 2**21
-"""Bytes above which numbers are compressed faster."""
+THREE = "three.min.js"  # three.js; the scripts of the viewer are listed in ``order.txt``
+ORDERS = 4  # orders of differences that are tried, from 0
+LARGE = 2**21  # bytes above which numbers are compressed faster
 
 START = """
 "use strict";

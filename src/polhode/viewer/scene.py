@@ -121,8 +121,7 @@ def dumped(scene: dict[str, Any]) -> str:
 
 
 # ------------------------------------------------------------------ members
-MEMBERS = 4
-"""Members that are shown unless some are named."""
+MEMBERS = 4  # members that are shown unless some are named
 
 
 def members_of(ds: xr.Dataset, members: Sequence[int] | None) -> list[tuple[str, xr.Dataset]]:

@@ -14,8 +14,7 @@ from polhode.trajectory.convergence import momentum_errors
 from polhode.viewer import motions, orbits
 from polhode.viewer.arrays import COARSE, Arrays
 
-MOST_LINES = 8
-"""Most lines of one plot."""
+MOST_LINES = 8  # most lines of one plot
 INVARIANTS = (
     "energy", "energy_error", "conserved_energy", "vertical_angular_momentum", "axial_angular_momentum",
     "attitude_energy", "orbital_energy", "temperature", "pressure",

@@ -25,21 +25,16 @@ from polhode.plots.shown import Shown
 from polhode.plots.solids import ring, sides
 from polhode.viewer.arrays import Arrays
 
-THINNEST = 0.04
-"""Least side of a cuboid, as a part of its largest: a plate or a rod stays visible."""
-SIDES = 8
-"""Sides of a cone: its edges show that it spins."""
-WIDEST = 4.0
-"""Largest radius of a cone over its height."""
-POINT = 0.02
-"""Radius of a point mass, as a part of the extent of its path."""
+THINNEST = 0.04  # least side of a cuboid, as a part of its largest: a plate or a rod stays visible
+SIDES = 8  # sides of a cone: its edges show that it spins
+WIDEST = 4.0  # largest radius of a cone over its height
+POINT = 0.02  # radius of a point mass, as a part of the extent of its path
 ATOMS = {
     "H": (0.031, "#e6e6e6"), "C": (0.077, "#555555"), "N": (0.070, "#3f64c9"), "O": (0.066, "#d0342c"),
     "X": (0.0, ""), "M": (0.0, ""),
 }  # fmt: skip
 """Radius (nm) and colour of atoms; what has none is a charge without mass."""
-BOND = 1.35
-"""Atoms are drawn so many times as large, so that those that are bound touch."""
+BOND = 1.35  # atoms are drawn so many times as large, so that those that are bound touch
 SPARSE, SEEN = 8.0, 0.4
 """Distance of neighbours in sizes of a molecule above which molecules are drawn larger: this part of the distance."""
 PLUS, MINUS = "#d55e00", "#0072b2"
@@ -227,8 +222,7 @@ def _spacing(run: Shown) -> float:
 
 
 SUFFIXES = (".stl", ".obj", ".ply", ".off", ".glb")
-MOST_TRIANGLES = 200_000
-"""Most triangles: a page with more is large and slow."""
+MOST_TRIANGLES = 200_000  # most triangles: a page with more is large and slow
 
 
 def mesh_of(given: Path | int | tuple[list[list[int]], list[list[float]]] | None) -> tuple[Any, Any] | None:

@@ -22,8 +22,7 @@ from polhode.viewer.shapes import mesh_of
 FRAMES = 5000
 MOST_FRAMES = 200_000
 MOST_RUNS = 8
-HEIGHT = 820
-"""Height of a view in a notebook, pixels."""
+HEIGHT = 820  # height of a view in a notebook, pixels
 THEMES = (
     "<style>"
     + "".join(

@@ -14,8 +14,7 @@ from polhode.errors import InvalidInput
 LONGEST = 1e12
 """Largest mean and eccentric anomaly: beyond, double precision loses the phase."""
 
-WIDEST = 700.0
-"""Largest hyperbolic anomaly: beyond, its hyperbolic sine overflows."""
+WIDEST = 700.0  # largest hyperbolic anomaly: beyond, its hyperbolic sine overflows
 
 
 def refuse(wrong: ArrayLike, name: str, sentence: str) -> None:

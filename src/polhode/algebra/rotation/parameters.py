@@ -21,8 +21,7 @@ __all__ = [
     "quaternion_from_euler",
 ]  # fmt: skip
 
-TURN = Operand(4, lambda value, name: value)
-"""A quaternion made here."""
+TURN = Operand(4, lambda value, name: value)  # a quaternion made here
 
 PLANS = {sequence: np.array(euler.plan(sequence), dtype=np.int64) for sequence in euler.SEQUENCES}
 

@@ -32,8 +32,7 @@ __all__ = [
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
-UNIT_TOLERANCE = 1e-6
-"""Largest deviation from 1 of the norm of a quaternion that should be a unit quaternion."""
+UNIT_TOLERANCE = 1e-6  # largest deviation from 1 of the norm of a quaternion that should be a unit quaternion
 
 
 def _rotate(q, v):

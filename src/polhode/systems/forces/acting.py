@@ -191,8 +191,7 @@ def _tried(given: object) -> Force:
 
 
 # ------------------------------------------------------------------ the gradient of forces on a body
-REACH = 1e-4
-"""Distance of the points from the centre of mass, over that from the centre of attraction."""
+REACH = 1e-4  # distance of the points from the centre of mass, over that from the centre of attraction
 
 
 @lru_cache(jit.KEPT_KERNELS)

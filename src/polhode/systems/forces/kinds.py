@@ -356,8 +356,7 @@ def radiation_pressure(
     )  # fmt: skip
 
 
-STANDARD_GRAVITY = 9.80665
-"""m/s^2, by definition: exhaust velocity in m/s over specific impulse in s."""
+STANDARD_GRAVITY = 9.80665  # m/s^2, by definition: exhaust velocity in m/s over specific impulse in s
 DIRECTIONS: dict[str, tuple[Callable[..., Any], str]] = {
     "inertial": (pushed_along, "thrust in a fixed direction"),
     "velocity": (pushed_forwards, "thrust along the velocity"),

@@ -31,8 +31,7 @@ ARGUMENTS = {
 }
 """Arguments of the functions of a force: pointer to numbers, index of the first that is the force's, gravity parameter
 of the centre, time, position, velocity."""
-TIME, VELOCITY = 3, 5
-"""Index of the time and of the velocity among these."""
+TIME, VELOCITY = 3, 5  # index of the time and of the velocity among these
 PLACE = tuple(np.array((0.8, 0.5, 0.3))), tuple(np.array((0.2, 0.7, -0.4)))
 """Position and velocity at which functions are tried."""
 

@@ -24,8 +24,7 @@ from polhode.programs.opaque import CALLED, Opaque
 from polhode.programs.written import module_of
 from polhode.systems.user.forms import ENERGIES, OFFERED, Form, named, split
 
-STATE = "state_"
-"""What names of states begin with among the arguments of a load, and its rates."""
+STATE = "state_"  # what names of states begin with among the arguments of a load, and its rates
 HANDED = "_handed"
 """Of a function that is handed numbers: these, which stand behind all others; no number of a load of one's own can be
 called so."""

@@ -46,8 +46,7 @@ def _same(numbers):
     return numbers
 
 
-VECTORS = {"tuples": _same, "arrays": np.array}
-"""How compiled functions take vectors."""
+VECTORS = {"tuples": _same, "arrays": np.array}  # how compiled functions take vectors
 
 
 def _holes(role: Role) -> set[str]:

@@ -109,8 +109,7 @@ FORMS = {
     "event": Form("event", "t, position, velocity, q, omega, parameters", "one number"),
     "place_potential": Form("potential", "t, position, q, parameters", "one number"),
 }  # fmt: skip
-ENERGIES = ("potential", "reported_energy")
-"""Functions that are energies; all others are loads."""
+ENERGIES = ("potential", "reported_energy")  # functions that are energies; all others are loads
 ACTS = {"acts": True}
 """In the record of a potential beside a load. In records that were written before there was ``reported_energy`` it is
 missing, and such a potential was only reported."""

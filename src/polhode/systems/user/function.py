@@ -39,8 +39,7 @@ from polhode.systems.user.forms import FORMS, Form, named, split
 
 HERE = str(Path(__file__).parents[2]) + os.sep
 """Where polhode is, whose lines are not the user's."""
-NAMES = {name for form in FORMS.values() for name in form.names}
-"""Names of all arguments of functions."""
+NAMES = {name for form in FORMS.values() for name in form.names}  # names of all arguments of functions
 INPUTS: dict[str, tuple[str, Any]] = {
     "t": ("t", 0), "position": ("r", 3), "velocity": ("v", 3), "q": ("q", "attitude"), "omega": ("w", 3),
 }  # fmt: skip
