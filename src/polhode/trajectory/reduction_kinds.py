@@ -122,9 +122,8 @@ class Shape:
         over, (self.dims, self.sizes) = str(values.dims[0]), self.of(values)
         self.noun = NOUN[over]
         self.coords = {
-            str(name): coord.variable
-            for name, coord in values.coords.items() if coord.dims and over not in coord.dims
-        }  # fmt: skip
+            str(name): coord.variable for name, coord in values.coords.items() if coord.dims and over not in coord.dims
+        }
         units = values.attrs.get("units")
         self.attrs = {} if units is None else {"units": units}
 

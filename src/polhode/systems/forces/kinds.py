@@ -130,9 +130,7 @@ def gravity_field(
 
 
 @answering
-def uniform(
-    acceleration: Annotated[ArrayLike, words.Form.VECTOR, words.Unit("m_s2")],
-) -> Force:
+def uniform(acceleration: Annotated[ArrayLike, words.Form.VECTOR, words.Unit("m_s2")]) -> Force:
     """A constant acceleration, such as sunlight from infinity without shadow.
 
     Parameters

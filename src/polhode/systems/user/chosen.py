@@ -68,8 +68,7 @@ def _filled(role: Role, forms: Sequence[tuple[Form, int]], calls: Sequence[Any],
 @lru_cache(jit.KEPT_KERNELS)
 def _compiled(role: Role, signature: Any, users: tuple[Any, ...], remembers: bool, how: str) -> tuple[Any, str]:
     """The role with functions that are compiled as they are at present: (role, "") or (None, reason)."""
-    calls = [jit.bind(adapters(form).ask, user=compilable(one.function), vector=VECTORS[how])
-             for one, form, _ in users]  # fmt: skip
+    calls = [jit.bind(adapters(form).ask, user=compilable(one.function), vector=VECTORS[how]) for one, form, _ in users]
     return jit.compile_uncached(_filled(role, [one[1:] for one in users], calls, remembers), signature)
 
 
