@@ -17,8 +17,7 @@ __all__ = ["Progress"]
 __dir__ = public_names(__all__)
 
 SECONDS_BETWEEN_LINES = 5.0
-SECONDS_BETWEEN_UPDATES = 0.2
-"""Of the line in a notebook."""
+SECONDS_BETWEEN_UPDATES = 0.2  # of the line in a notebook
 COMPILING = "compiling (the first run of a method takes some seconds longer)"
 
 

@@ -6,10 +6,8 @@ import contextlib
 import os
 from pathlib import Path
 
-MANY = 256
-"""Files that may wait to be synced."""
-PARTIAL = ".partial"
-"""How the names of files end that are being written."""
+MANY = 256  # files that may wait to be synced
+PARTIAL = ".partial"  # how the names of files end that are being written
 
 
 def write_durably(path: Path, data: bytes) -> None:

@@ -186,8 +186,7 @@ def unwarned() -> Iterator[None]:
 
 
 FEW = 12
-MANY = 30
-"""Up to FEW known names are always listed in a message; never more than MANY."""
+MANY = 30  # up to FEW known names are always listed in a message; never more than MANY
 
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel, _SHORT.maxlist, _SHORT.maxtuple = 3, 12, 12

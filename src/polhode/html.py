@@ -8,8 +8,7 @@ from html import escape
 from typing import Any
 
 CELL = "text-align:left;vertical-align:top;padding:0.15em 1em 0.15em 0"
-SHORT = 12
-"""Most rows of a table that is unfolded from the beginning."""
+SHORT = 12  # most rows of a table that is unfolded from the beginning
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ from polhode.errors import FileProblem, InvalidInput, PolhodeError, shown
 
 LIMIT = "POLHODE_LARGEST_FILE_MB"
 MB = 10**6
-LONGEST_LINE = 4 * MB
-"""Bytes of a line where a file is read line by line."""
+LONGEST_LINE = 4 * MB  # bytes of a line where a file is read line by line
 Named = str | os.PathLike[str]
 
 

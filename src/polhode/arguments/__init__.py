@@ -33,26 +33,19 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.integer]
 
-NUMBERS = frozenset({float, int, np.float64, np.int64})
-"""Types that are plain numbers, without units."""
+NUMBERS = frozenset({float, int, np.float64, np.int64})  # types that are plain numbers, without units
 
-NO_NUMBERS = (str, bytes, bool, type(None))
-"""Types that NumPy converts to numbers, but that are rejected here."""
+NO_NUMBERS = (str, bytes, bool, type(None))  # types that NumPy converts to numbers, but that are rejected here
 
-NO_WHOLE = (bool, np.timedelta64)
-"""Subtypes of Python's and NumPy's integers that are rejected as whole numbers."""
+NO_WHOLE = (bool, np.timedelta64)  # subtypes of Python's and NumPy's integers that are rejected as whole numbers
 
-LONGEST_PATH, LONGEST_NAME = 4096, 255
-"""Most characters of a path, and of each of its parts."""
+LONGEST_PATH, LONGEST_NAME = 4096, 255  # most characters of a path, and of each of its parts
 
-LONGEST_WORD = 64
-"""Most characters of a name that a user gives, such as that of a body."""
+LONGEST_WORD = 64  # most characters of a name that a user gives, such as that of a body
 
-DEEPEST = 8
-"""Most levels of nested lists that are searched for quantities."""
+DEEPEST = 8  # most levels of nested lists that are searched for quantities
 
-UNKNOWN = "unknown"
-"""The unit of an argument whose unit polhode cannot know."""
+UNKNOWN = "unknown"  # the unit of an argument whose unit polhode cannot know
 
 
 # ------------------------------------------------------------------ units
@@ -153,10 +146,8 @@ def room_for(entries: float, name: str) -> None:
                            "memory of this machine holds; take fewer at a time")  # fmt: skip
 
 
-FEW = 16
-"""So many numbers are looked at one by one, which takes less time than numpy needs to begin."""
-MOST_SQUARED = 1e150
-"""Largest number of those that are squared and summed."""
+FEW = 16  # so many numbers are looked at one by one, which takes less time than numpy needs to begin
+MOST_SQUARED = 1e150  # largest number of those that are squared and summed
 
 
 def array(value: object, name: str, unit: str = "") -> Array:

@@ -55,8 +55,7 @@ class Form(Enum):
 
 
 Built = TypeVar("Built", bound=Callable[..., Any])
-FUNCTIONS = (Form.FUNCTION, Form.FUNCTION_OR_NUMBERS)
-"""What may be a function of the user's."""
+FUNCTIONS = (Form.FUNCTION, Form.FUNCTION_OR_NUMBERS)  # what may be a function of the user's
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from polhode.bodies.inertia import KG_M2, MassProperties, mass_of, principal
 from polhode.bodies.wheels import Gyros, Wheels, control_moment_gyros, reaction_wheels, rest_of
 from polhode.errors import InvalidInput, answering
 
-POINT = (inf, inf, inf)
-"""Moments of a point mass, which does not rotate."""
+POINT = (inf, inf, inf)  # moments of a point mass, which does not rotate
 
 
 @dataclass(frozen=True)

@@ -238,8 +238,7 @@ def reaction_wheels(
     return Wheels(*map(frozen, (given, e, moments, torque, most, momentum, commands, friction, gains, off, x)))
 
 
-SQUARE = 1e-6
-"""Cosine of the angle between two axes that counts as a right angle."""
+SQUARE = 1e-6  # cosine of the angle between two axes that counts as a right angle
 
 
 @dataclass(frozen=True, eq=False)

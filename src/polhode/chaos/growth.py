@@ -34,14 +34,11 @@ from polhode.runs.tangent.transition import changes_loads, check_same_states, se
 from polhode.systems.record import System
 
 SLICE_SECONDS = 0.4
-CHECKED = 64
-"""Steps of a member that are compared with those of its run."""
-FIRST_STEPS = 512
-"""Steps of the first slice, by which the time of others is judged."""
+CHECKED = 64  # steps of a member that are compared with those of its run
+FIRST_STEPS = 512  # steps of the first slice, by which the time of others is judged
 LONGEST = 2**20
 """Most steps of a slice."""
-AT_ONCE = 32
-"""Most members of a slice."""
+AT_ONCE = 32  # most members of a slice
 WHY = {
     NOT_RUN: "not run",
     L.NOT_CONVERGED: "the method did not converge",
@@ -51,8 +48,7 @@ WHY = {
     L.LOST: "the solution of a step could be followed no further",
 }
 """What the statuses of steps say."""
-UNUSED = ("events", "t_eval", "tangent", "store", "breaks")
-"""Arguments of ``integrate`` that say nothing here."""
+UNUSED = ("events", "t_eval", "tangent", "store", "breaks")  # arguments of ``integrate`` that say nothing here
 
 
 def plan_of(
@@ -361,8 +357,7 @@ def vectors_of(
     return found
 
 
-APART = 1e-6
-"""Largest relative distance from the run, from row to row, that round-off may lead to."""
+APART = 1e-6  # largest relative distance from the run, from row to row, that round-off may lead to
 
 
 def carry_past_changes(

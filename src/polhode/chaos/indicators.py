@@ -23,12 +23,9 @@ from polhode.systems.record import System, present_system
 
 Members = int | Mapping[str, Any] | None
 Report = Callable[[Progress], None] | bool | None
-ROWS = 200
-"""Rows of an indicator of one run where ``every`` does not say how many."""
-BETWEEN = 8
-"""Steps between two orthonormalisations."""
-BLOCKS = 20
-"""Parts of a run by which the error of an exponent is estimated."""
+ROWS = 200  # rows of an indicator of one run where ``every`` does not say how many
+BETWEEN = 8  # steps between two orthonormalisations
+BLOCKS = 20  # parts of a run by which the error of an exponent is estimated
 
 
 def lyapunov(
@@ -359,8 +356,7 @@ def _dataset(
 INDICATORS = {"megno": megno, "lyapunov": lyapunov, "fli": fli, "sali": sali, "gali": gali}
 RECORDED = ("every", "record", "progress")
 """Words of a run that say which rows a trajectory has, and nothing of an indicator."""
-LENGTH = ("steps", "t_end", "t_eval")
-"""Words of a run that say how long it is."""
+LENGTH = ("steps", "t_end", "t_eval")  # words of a run that say how long it is
 
 
 def indicator_of(

@@ -49,11 +49,9 @@ omitted term, for order 10 by the last included one. The first omitted term is t
 WIDEST alone, by 2e-2, 3e-3, 1e-4 and 1e-5. On 60,000 sets of moments that violate the triangle inequality (impossible
 for a body) they were off by up to 5e-3, 5e-4, 4e-4 and 3e-4 rad; limited by WIDEST alone, by 1.5 rad."""
 
-THINNEST = 1e-8
-"""Ratio of smallest to largest moment below which the root of the quartic is lost in round-off."""
+THINNEST = 1e-8  # ratio of smallest to largest moment below which the root of the quartic is lost in round-off
 
-DIVERGED = 1e20
-"""Squared length of a Cayley vector at which the fixed-point iteration has diverged."""
+DIVERGED = 1e20  # squared length of a Cayley vector at which the fixed-point iteration has diverged
 
 CLOSE_ROOTS = 0.1
 """Slope at the root of the quartic (1 in small steps) below which s has fewer accurate digits than the rotation, as for

@@ -23,8 +23,7 @@ def drift(i, h, p):
     add3(a + L.POSITION, speed, get3(p.y, a + L.MOMENTUM), p)
 
 
-drift_compensated = inlined(bind(drift, add3=sums.add3_compensated))
-"""``drift`` with compensated sums."""
+drift_compensated = inlined(bind(drift, add3=sums.add3_compensated))  # ``drift`` with compensated sums
 
 
 @inlined

@@ -47,8 +47,7 @@ HYPERBOLIC = 0.04
 SEPARATRIX = 1e-139
 """k'^2 below this counts as zero: wherever that makes a difference, the momentum is within 1e-69 of the middle axis."""
 
-REST = 160.0
-"""|lambda t| after which a momentum on the separatrix has reached the middle axis."""
+REST = 160.0  # |lambda t| after which a momentum on the separatrix has reached the middle axis
 
 SMALLEST, LARGEST = 1e-30, 1e30
 """Momenta and moments outside this range are scaled by powers of two, so that no product over- or underflows."""

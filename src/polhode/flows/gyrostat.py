@@ -23,14 +23,11 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, hole, inlined
 
-TERMS = 26
-"""Most terms of a piece."""
+TERMS = 26  # most terms of a piece
 ROW = 10
 """Numbers of a coefficient in ``work``: momentum of the body, its angular velocity, quaternion of the rotation."""
-WORK = ROW * (TERMS + 1)
-"""Scratch memory."""
-LEFT = 2.0**-57
-"""Size of the first terms that are left out, relative."""
+WORK = ROW * (TERMS + 1)  # scratch memory
+LEFT = 2.0**-57  # size of the first terms that are left out, relative
 MOST_PIECES = 10000
 COUNT, FIRST, GYROS, AXES, AXIS, OF_WHEEL = 0, 1, 2, 3, 3, 7
 """The table of wheels in the parameters, from ``step_info[WHEELS_AT]`` on; of several bodies N numbers there say where

@@ -16,8 +16,7 @@ from polhode.algebra.so3 import add, axpy, dot, scale, times
 from polhode.kernel.jit import inlined
 from polhode.kernel.simd import fused
 
-FLAT = 1e-290
-"""Squared gradient of the energy on the sphere of constant length, below which it counts as zero."""
+FLAT = 1e-290  # squared gradient of the energy on the sphere of constant length, below which it counts as zero
 
 
 @inlined

@@ -36,16 +36,14 @@ from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import apart, bind, helper, hole, inlined, replaceable
 from polhode.kernel.solve import norm3
 
-DISPLACEMENT = 1e-3
-"""Rotation (rad), or shift relative to the position, of the differences for a commutator load."""
+DISPLACEMENT = 1e-3  # rotation (rad), or shift relative to the position, of the differences for a commutator load
 MOST_SWEEPS = 60
 """Most sweeps over the nodes of a kick; they diverge for drag so strong that it stops a body within a kick or two."""
 SCALED = 5
 """The sweep from which loads that read states are scaled: where their terms cancel, as about an equilibrium, their
 round-off is that of the terms, found from how the loads change with the states. In each sweep those states change whose
 number has one more binary digit, so that of any two that cancel one changes alone."""
-SHARE = 2.0**-10
-"""By which share the states change for it."""
+SHARE = 2.0**-10  # by which share the states change for it
 
 READS = hole("READS", "Whether loads read auxiliary variables.", default=False)
 part = hole("part", "The part of the loads that ``impulse`` applies.", default=L.ALL)

@@ -35,30 +35,23 @@ ORDER, STATES, WIDTH, CONDITIONS, CONDITIONS_AT, SUMS, CODE_AT, LENGTH, CODE = 0
 # work
 SCALE, SCALED, SPARE, HEAD = 0, 1, 2, 16
 SMALLEST_ORDER, LARGEST_ORDER = 2, 30
-SUMS_ROWS = 5
-"""Rows of the sums: the sum, its slope, and three of coefficients put aside."""
+SUMS_ROWS = 5  # rows of the sums: the sum, its slope, and three of coefficients put aside
 LARGEST_RATIO = 2.0**20
 """Largest step over the scale: beyond, coefficients may have been too small to be represented."""
-DEFECT = 1e3
-"""Largest error of the derivatives at the end of a step, times the step, over the tolerance."""
+DEFECT = 1e3  # largest error of the derivatives at the end of a step, times the step, over the tolerance
 STUB, LONGER = 1e-12, 16.0
 """Change over size of what moves as far as a straight line is followed; doubled so often where it leads nowhere."""
-INSIDE = 0.999
-"""Where derivatives are compared in a step that ends where formulas change."""
-LOOKS = 8
-"""Places of a step at which the signs of conditions are compared."""
+INSIDE = 0.999  # where derivatives are compared in a step that ends where formulas change
+LOOKS = 8  # places of a step at which the signs of conditions are compared
 CLEAR = 8.0 * 2.0**-52
 """Part of the numbers it is the difference of that a condition must have to be clear of rounding."""
 NEAREST = 1.5 * 2.0**52
-SHARE = 0.25
-"""Part of the tolerance that terms K - 2 and K - 1 may have: errors of steps add up."""
-RESOLVED = 1e-15
-"""Shortest step over the time."""
+SHARE = 0.25  # part of the tolerance that terms K - 2 and K - 1 may have: errors of steps add up
+RESOLVED = 1e-15  # shortest step over the time
 AT_ONCE, FEW_CUTS, MOST_CUTS = 1e-6, 30, 100
 """Part of a step that counts as none where loads change their formulas; how often that may happen in a row until a
 straight line is followed, and until the run ends."""
-MOST_PIECES = 1000
-"""Most pieces of a step of one size."""
+MOST_PIECES = 1000  # most pieces of a step of one size
 SMALLER, MOST_SCALES = 2.0**-16, 64
 """Factor on a scale at which coefficients are infinite, and how often it is tried."""
 

@@ -38,8 +38,7 @@ KNOWN = jit.hole("KNOWN", "Pairs (slot, value): the flags of a run in ``step_inf
 SAMPLES, STEP_SIZES, TOLERANCES = 15, 16, 17
 """Slots of ``addresses`` behind those of ``lane_drive``: times of rows, sizes of steps, LOAD tolerances of members."""
 ADDRESSES = 18
-GOING = -1
-"""Status of a member that is on its way."""
+GOING = -1  # status of a member that is on its way
 MARCH_TAYLOR = i8(i8, i8, i8, f8, f8, f8, f8, I1, I1)
 """march_taylor(begin, behind, attempts, t0, end, longest, first, sizes, addresses)"""
 

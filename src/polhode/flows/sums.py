@@ -21,10 +21,8 @@ from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import inlined
 from polhode.kernel.simd import fused
 
-COMPENSATION = L.BODY
-"""Compensation numbers of a body."""
-OF_POINTS = L.ATTITUDE
-"""The first of them: those of position and momentum."""
+COMPENSATION = L.BODY  # compensation numbers of a body
+OF_POINTS = L.ATTITUDE  # the first of them: those of position and momentum
 
 NEARLY_ONE = 0.875
 """Scalar part of a rotation's quaternion above which its difference from 1 is computed from the vector part."""

@@ -57,8 +57,7 @@ from polhode.kernel.simd import (
 LARGEST_ORDER = 30
 
 # work: memory of SERIES calls (series of u, then the system's own) | records of u and w | three vectors of four
-RECORD = 24
-"""A record holds u, w; w', w'; u': four numbers each, the last of no meaning."""
+RECORD = 24  # a record holds u, w; w', w'; u': four numbers each, the last of no meaning
 U, W, PRIMED, U_PRIMED = L.SERIES_SIZE, L.SERIES_SIZE + 4, L.SERIES_SIZE + 8, L.SERIES_SIZE + 16
 SPARE = L.SERIES_SIZE + RECORD * L.SERIES_ROW
 SIZE = SPARE + 16

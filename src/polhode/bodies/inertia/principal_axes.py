@@ -272,8 +272,7 @@ def turning(moments: Array) -> Array:
     return moments if moments.all() else np.where(moments == 0.0, np.inf, moments)
 
 
-SWEEPS = 64
-"""Most sweeps of rotations; the convergence is quadratic, and at most 6 have been observed."""
+SWEEPS = 64  # most sweeps of rotations; the convergence is quadratic, and at most 6 have been observed
 
 
 @inlined

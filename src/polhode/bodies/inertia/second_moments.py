@@ -17,8 +17,7 @@ RELATIVE_TOLERANCE = 1e-9
 
 KG_M2 = "kg * m**2"
 
-LARGEST = 1e100
-"""Largest mass or length, so that products do not overflow."""
+LARGEST = 1e100  # largest mass or length, so that products do not overflow
 
 EPSILON = float(np.finfo(float).eps)
 
