@@ -134,9 +134,8 @@ class Display:
 
 def in_notebook() -> bool:
     """Whether a kernel of Jupyter runs this: what is displayed appears below a cell."""
-    ipython = sys.modules.get("IPython")
-    shell = getattr(ipython, "get_ipython", lambda: None)()
-    return shell is not None and getattr(shell, "kernel", None) is not None
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return getattr(shell, "kernel", None) is not None
 
 
 class _Cell:

@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import has
-from polhode.errors import InvalidInput, MissingExtra, shown, unknown_name
+from polhode.errors import InvalidInput, shown, unknown_name
+from polhode.lazy import extra
 
 SCALES = ("UTC", "TAI", "TT", "TDB")
 
@@ -197,14 +198,9 @@ def _instants(epoch: Epoch, times: Iterable[float], scale: str) -> list[Decimal]
 
 def _tdb_less_tt(since: Sequence[Decimal]) -> list[Decimal]:
     """TDB - TT (s) at the Earth's centre, from erfa; ``since`` may be in either scale."""
-    try:
-        import erfa
-    except ImportError:
-        raise MissingExtra(
-            "between TDB and other time systems astropy is needed; pip install 'polhode[astropy]', or give the epoch "
-            "in the time system of the message"
-        ) from None
-    found = erfa.dtdb(2451544.5, [float(t) / DAY for t in since], 0.0, 0.0, 0.0, 0.0)
+    needed = ("between TDB and other time systems astropy is needed; pip install 'polhode[astropy]', or give the epoch "
+              "in the time system of the message")  # fmt: skip
+    found = extra("erfa", needed).dtdb(2451544.5, [float(t) / DAY for t in since], 0.0, 0.0, 0.0, 0.0)
     return [Decimal(float(x)).quantize(Decimal("1e-12")) for x in found]
 
 

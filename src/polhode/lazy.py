@@ -6,11 +6,11 @@ import gc
 import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from polhode.errors import missing
+from polhode.errors import MissingExtra, missing
 
 
 @contextmanager
@@ -32,12 +32,18 @@ def no_collections(lasting: bool = False) -> Iterator[None]:
 def opened(name: str) -> ModuleType:
     """A module, or the package that it needs in a sentence."""
     try:
-        if name in sys.modules:
-            return importlib.import_module(name)
-        with no_collections(lasting=True):
+        with nullcontext() if name in sys.modules else no_collections(lasting=True):
             return importlib.import_module(name)
     except ModuleNotFoundError as error:
         raise missing(error) from None
+
+
+def extra(name: str, told: str) -> Any:
+    """A module of a package that need not be there, or the sentence that says what brings it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise MissingExtra(told) from None
 
 
 def public_names(names: Sequence[str]) -> Callable[[], list[str]]:

@@ -24,9 +24,10 @@ from polhode.algebra.so3 import dot
 from polhode.arguments import UNKNOWN, Array, ArrayLike, array, number
 from polhode.arguments.words import Length, Rows, TableOf, Time, Unit, described_by
 from polhode.epochs import epoch_of, instants, texts, without_tdb
-from polhode.errors import InvalidInput, MissingExtra, answering, shown
+from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel.access import segment
 from polhode.kernel.jit import helper
+from polhode.lazy import extra
 from polhode.programs.opaque import Opaque
 from polhode.surroundings.paths import table_of_rows
 from polhode.surroundings.planets import earth_rotation_angle
@@ -242,10 +243,7 @@ def _model(
     activity: tuple[float, float, float],
 ) -> Array:  # fmt: skip
     """Densities (kg / m^3) by pymsis: times after ``begin`` (s), degrees east, rad north, m."""
-    try:
-        import pymsis
-    except ImportError:
-        raise MissingExtra("air by NRLMSIS needs pymsis: pip install 'polhode[msis]'") from None
+    pymsis = extra("pymsis", "air by NRLMSIS needs pymsis: pip install 'polhode[msis]'")
     dates = begin + (1e3 * np.asarray(t)).astype("timedelta64[ms]")
     f107, f107a, ap = (np.full(len(dates), x) for x in activity)
     found = pymsis.calculate(dates, longitude % 360.0, np.degrees(latitude), height / 1e3, f107, f107a,

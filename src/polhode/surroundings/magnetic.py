@@ -13,7 +13,6 @@ which knows no longitude and is regular at the poles. The coefficients rotate wi
 from __future__ import annotations
 
 import datetime
-import importlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,8 +26,9 @@ from polhode import reading
 from polhode.arguments import Array, ArrayLike, array, choice, number, path, text, whole
 from polhode.arguments.recorded import plain
 from polhode.arguments.words import Angle, Form, Length, Numbers, Rate, Vector, described_by
-from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, shown
+from polhode.errors import FileProblem, InvalidInput, answering, shown
 from polhode.kernel.jit import helper
+from polhode.lazy import extra
 from polhode.programs.opaque import Opaque
 from polhode.programs.tracer import array_of, holds_tracers
 from polhode.surroundings.planets import Orientation, equator, oriented
@@ -202,13 +202,8 @@ def magnetic_field(
         g10, g11, h11 = own.tolist() if own is not None else _between(tuple(table), list(table.values()), year, "IGRF")
         gauss, top = {(1, 0): (g10, 0.0), (1, 1): (g11, h11)}, 1
     else:
-        try:
-            inside = importlib.import_module("ppigrf") if file is None else None
-            where = path(file, "file") if inside is None else str(inside.ppigrf.shc_fn)
-        except ImportError:
-            raise MissingExtra(
-                "kind='igrf' needs the coefficients of ppigrf: pip install 'polhode[magnetic]', or give file="
-            ) from None
+        needed = "kind='igrf' needs the coefficients of ppigrf: pip install 'polhode[magnetic]', or give file="
+        where = str(extra("ppigrf", needed).ppigrf.shc_fn) if file is None else path(file, "file")
         known = reading.same(where, "magnetic field", known)
         years, by_order, called_so = _read(where, known)
         every = dict(zip(by_order, _between(years, list(zip(*by_order.values(), strict=True)), year, called_so),

@@ -34,6 +34,7 @@ from polhode.epochs import CENTURY, J2000, Epoch, epoch_of, tdb_less_tt
 from polhode.errors import FileProblem, InvalidInput, MissingExtra, answering, shown
 from polhode.kernel.access import get3, segment
 from polhode.kernel.jit import helper, inlined
+from polhode.lazy import extra
 from polhode.programs.tracer import Tracer, array_of, holds_tracers
 from polhode.surroundings import planets
 from polhode.surroundings.surrounding import AsMade, Surrounding, Table, made
@@ -258,29 +259,24 @@ def _positions(body: str, centre: str, source: str, epoch: Epoch, times: np.ndar
     """Positions (n, 3), m, by a source."""
     if source == "builtin":
         return np.stack(SERIES[body](_centuries(epoch, times)), axis=-1)
-    try:
-        from astropy import units
-        from astropy.coordinates import get_body_barycentric
-        from astropy.time import Time, TimeDelta
-    except ImportError:
-        raise MissingExtra(f"source={source!r} needs astropy: pip install 'polhode[astropy]'") from None
-    scale = "tai" if epoch.scale == "UTC" else epoch.scale.lower()
-    begin = Time(2451544.5, format="jd", scale=scale)
+    needed = f"source={source!r} needs astropy: pip install 'polhode[astropy]'"
+    coordinates, clock = (extra(f"astropy.{name}", needed) for name in ("coordinates", "time"))
+    begin = clock.Time(2451544.5, format="jd", scale="tai" if epoch.scale == "UTC" else epoch.scale.lower())
     whole, part = divmod(epoch.since + (32 if epoch.scale == "UTC" else 0), 86400)
-    begin = begin + TimeDelta(float(whole), float(part) / 86400.0, format="jd")
-    when = begin + TimeDelta(times, format="sec")
+    begin = begin + clock.TimeDelta(float(whole), float(part) / 86400.0, format="jd")
+    when = begin + clock.TimeDelta(times, format="sec")
     kernel = "builtin" if source == "astropy" else source
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*dubious year")  # of UTC, far from now: leap seconds to come
-            there, here = (get_body_barycentric(one, when, ephemeris=kernel) for one in (body, centre))
+            there, here = (coordinates.get_body_barycentric(one, when, ephemeris=kernel) for one in (body, centre))
     except ImportError:
         raise MissingExtra("a .bsp file needs jplephem: pip install jplephem") from None
     except KeyError:
         raise InvalidInput(f"{source} has no {body!r} or no {centre!r}; give a file that has both") from None
     except (OSError, ValueError) as problem:
         raise FileProblem(f"{source} cannot be read for {body!r} from {centre!r} at this epoch: {problem}") from None
-    return np.array((there - here).xyz.to_value(units.m)).T
+    return np.array((there - here).xyz.to_value("m")).T
 
 
 AT_REST, ON_CIRCLE, TABLE = range(3)

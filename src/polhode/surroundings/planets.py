@@ -36,8 +36,8 @@ from polhode.arguments import Array, choice, number, unit_vector
 from polhode.arguments.recorded import called
 from polhode.arguments.words import Angle, TableOf, Time, Vector
 from polhode.epochs import DAY, STARTS, Epoch, epoch_of, instants, without_tdb
-from polhode.errors import InvalidInput, MissingExtra, answering, shown
-from polhode.lazy import public_names
+from polhode.errors import InvalidInput, answering, shown
+from polhode.lazy import extra, public_names
 
 JD_2000 = 2451545.0
 ARC = pi / 648000.0
@@ -144,10 +144,7 @@ def _builtin_axes(epoch: Epoch, lead: float | None) -> tuple[Array, Array]:
 
 def _astropy_axes(epoch: Epoch, lead: float | None) -> tuple[Any, Any]:
     """The same of IAU 2006/2000A, in the axes of the ICRS, with UT1 of the IERS where it is not given."""
-    try:
-        import erfa
-    except ImportError:
-        raise MissingExtra("source='astropy' needs astropy: pip install 'polhode[astropy]'") from None
+    erfa = extra("erfa", "source='astropy' needs astropy: pip install 'polhode[astropy]'")
     if lead is None:
         from astropy.utils import iers
 

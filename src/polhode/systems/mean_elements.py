@@ -27,7 +27,8 @@ import numpy as np
 from polhode import reading
 from polhode.arguments import Array, ArrayLike, array, choice, path as checked_path, text, whole
 from polhode.epochs import Epoch, epoch_of, instants
-from polhode.errors import InvalidInput, MissingExtra, answering, shown
+from polhode.errors import InvalidInput, answering, shown
+from polhode.lazy import extra
 from polhode.surroundings.planets import days_of_ut, to_j2000
 
 FRAMES = ("J2000", "TEME")
@@ -37,11 +38,7 @@ J2000_UTC = 2451544.5  # Julian date of 2000-01-01T00:00:00
 
 def satrec() -> type[Any]:
     """The class of the package sgp4 that evaluates elements."""
-    try:
-        from sgp4.api import Satrec
-    except ImportError:
-        raise MissingExtra("mean elements need sgp4: pip install 'polhode[tle]'") from None
-    return Satrec
+    return extra("sgp4.api", "mean elements need sgp4: pip install 'polhode[tle]'").Satrec  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ from polhode.algebra import rotation as rotations
 from polhode.algebra.euler import SEQUENCES
 from polhode.arguments import Array, ArrayLike, choice, truth, whole
 from polhode.epochs import epoch_of
-from polhode.errors import InvalidInput, MissingExtra
-from polhode.lazy import xr
+from polhode.errors import InvalidInput
+from polhode.lazy import extra, xr
 from polhode.trajectory import frames, transitions
 from polhode.trajectory.charts import with_chart
 from polhode.trajectory.relative import index_of, relative
@@ -459,14 +459,11 @@ class TrajectoryAccessor:
             raise InvalidInput("astropy_time: epoch is missing; give the instant of time 0, such as "
                                "'2030-01-01T00:00:00 UTC', here or in the settings of the run")  # fmt: skip
         start = epoch_of(given)
-        try:
-            from astropy.time import Time, TimeDelta
-        except ImportError:
-            raise MissingExtra("astropy_time needs astropy; pip install 'polhode[astropy]'") from None
-        seconds = int(start.since)
-        since = TimeDelta(seconds, float(start.since - seconds), format="sec")
-        times = np.asarray(ds["time"].values, dtype=float)
-        return Time("2000-01-01T00:00:00", scale=start.scale.lower()) + since + TimeDelta(times, format="sec")
+        clock = extra("astropy.time", "astropy_time needs astropy; pip install 'polhode[astropy]'")
+        seconds, times = int(start.since), np.asarray(ds["time"].values, dtype=float)
+        since = clock.TimeDelta(seconds, float(start.since - seconds), format="sec")
+        zero = clock.Time("2000-01-01T00:00:00", scale=start.scale.lower())
+        return zero + since + clock.TimeDelta(times, format="sec")
 
     # ------------------------------------------------------------------ pictures
     def plot(self, *arguments: Any, body: int | str | None = None, member: int | None = None, **more: Any) -> Figure:
@@ -637,10 +634,7 @@ def table_of(ds: xr.Dataset) -> pd.DataFrame:
     """What ``ds.polhode.to_pandas`` returns, of a Dataset with members, times and bodies in this order."""
     if "time" not in ds.dims:
         raise InvalidInput("to_pandas: this Dataset has no dimension time, so there are no rows; take one with rows")
-    try:
-        import pandas
-    except ImportError:
-        raise MissingExtra("to_pandas needs pandas; pip install pandas") from None
+    pandas = extra("pandas", "to_pandas needs pandas; pip install pandas")
     outer = ("member", "time") if "member" in ds.dims else ("time",)
     columns, units = dict[str, Any](), dict[str, str]()
     for name, variable in ds.data_vars.items():

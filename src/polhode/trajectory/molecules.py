@@ -27,7 +27,6 @@ from momenta and velocities.
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -48,7 +47,8 @@ from polhode.arguments import (
     truth,
     whole as whole_number,
 )
-from polhode.errors import InvalidInput, MissingExtra, answering, shown
+from polhode.errors import InvalidInput, answering, shown
+from polhode.lazy import extra
 from polhode.trajectory.files import appearing_whole
 from polhode.trajectory.schema import WIDTHS, trajectory
 
@@ -272,10 +272,7 @@ def gsd(
     ...     ph.trajectory.export.gsd(ds, f"{folder}/w.gsd", sites=False).name
     'w.gsd'
     """
-    try:
-        hoomd = importlib.import_module("gsd.hoomd")
-    except ImportError:
-        raise MissingExtra("for GSD files the package gsd is needed; pip install 'polhode[md]'") from None
+    hoomd = extra("gsd.hoomd", "for GSD files the package gsd is needed; pip install 'polhode[md]'")
     found = _particles(ds, every, species, sites, mass, inertia)
     if found.mass is None:
         raise InvalidInput(

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from polhode.arguments import path as checked_path
-from polhode.errors import FileProblem, InvalidInput, MissingExtra, PolhodeError
-from polhode.lazy import xr
+from polhode.errors import FileProblem, InvalidInput, PolhodeError
+from polhode.lazy import extra, xr
 from polhode.trajectory.files import is_store
 from polhode.viewer.page import THREE, asset, viewer_scripts
 from polhode.viewer.scene import dumped, scene_of
@@ -83,13 +83,8 @@ def live_view(
 @cache
 def widget_class() -> Any:
     """The class of the widget."""
-    try:
-        import anywidget
-        import traitlets
-    except ImportError:
-        raise MissingExtra(
-            "for a live view the package anywidget is needed; pip install 'polhode[notebook]', or leave live out"
-        ) from None
+    told = "for a live view the package anywidget is needed; pip install 'polhode[notebook]', or leave live out"
+    anywidget, traitlets = extra("anywidget", told), extra("traitlets", told)
 
     class LiveView(anywidget.AnyWidget):  # type: ignore[misc]
         """A view that grows with its run.

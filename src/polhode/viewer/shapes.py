@@ -20,7 +20,8 @@ import numpy as np
 from polhode import reading
 from polhode.algebra import rotation
 from polhode.arguments import Array, ArrayLike, Indices, array, path as checked_path
-from polhode.errors import FileProblem, InvalidInput, MissingExtra, PolhodeError, shown
+from polhode.errors import FileProblem, InvalidInput, PolhodeError, shown
+from polhode.lazy import extra
 from polhode.plots.shown import Shown
 from polhode.plots.solids import ring, sides
 from polhode.viewer.arrays import Arrays
@@ -270,12 +271,8 @@ def _read(name: str) -> tuple[Array, Indices]:
     if suffix not in SUFFIXES:
         raise InvalidInput(f"mesh {name!r} must end in one of {', '.join(SUFFIXES)}")
     reading.check(name, "mesh")
-    try:
-        import trimesh
-    except ImportError:
-        raise MissingExtra(
-            "to read a mesh the package trimesh is needed; pip install 'polhode[mesh]', or give (vertices, faces)"
-        ) from None
+    needed = "to read a mesh the package trimesh is needed; pip install 'polhode[mesh]', or give (vertices, faces)"
+    trimesh = extra("trimesh", needed)
     try:
         content = reading.data(name, "mesh")
         if suffix == ".glb":
