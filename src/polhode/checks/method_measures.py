@@ -344,8 +344,7 @@ def numbering_defect(method: AnyMethod, h: float = 0.1, steps: int = 20) -> floa
     >>> bool(ph.checks.numbering_defect("trapm") < 1e-12)
     True
     """
-    chosen = trial_form(method)
-    attracted = "central_gravity" in chosen.prepare().needs
+    attracted = "central_gravity" in trial_form(method).prepare().needs
     ends = []
     reference, _ = trial_problem(moves=True)
     for frame in ((1.0, 0.0, 0.0, 0.0), *AXIS_NUMBERINGS):

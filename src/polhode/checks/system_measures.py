@@ -92,8 +92,7 @@ def gradient_defect(system: System, y: Array, t: float = 0.3) -> float:
     to 1e9 times the round-off of the potential in the differences where this is more; NaN where it is smooth nowhere.
     """
     rest = at_rest(system, y)
-    load = loads_at(system, y, t, state=rest)
-    return _derivative_defect(system, rest, -load, lambda rows: energies(system, rows))
+    return _derivative_defect(system, rest, -loads_at(system, y, t, state=rest), lambda rows: energies(system, rows))
 
 
 def power_defect(system: System, y: Array, t: float = 0.3) -> float:
@@ -226,8 +225,7 @@ def series_defect(system: System, y: Array, t: float = 0.3) -> float:
         state = np.array(y)
         state[L.ATTITUDE : L.ANGULAR] = attitude
         call(role, t, 1, state, system.bodies, system.with_memory, load)
-        moves = np.isfinite(system.mass[0])
-        return load[3:].copy(), float(np.abs(load[:3]).max()) if moves else 0.0
+        return load[3:].copy(), float(np.abs(load[:3]).max()) if np.isfinite(system.mass[0]) else 0.0
 
     largest, size, converged = 0.0, 0.0, 0
     for angle in (sign * a for a in ANGLES for sign in (1.0, -1.0)):
@@ -274,8 +272,7 @@ def conservation_drifts(
 def _drifts(system: System, t: float, span: float, states: Array) -> dict[str, float]:
     """Drift of each quantity along a run; see ``conservation_drifts``."""
     n = len(states) - 1
-    times = t + span / n * np.arange(n + 1, dtype=float)
-    rows = Rows(times, states, np.zeros(n + 1, dtype=np.int64))
+    rows = Rows(t + span / n * np.arange(n + 1, dtype=float), states, np.zeros(n + 1, dtype=np.int64))
     ds = dataset(system, rows, system.compiled_potential(t, states[0]), {})
     found: dict[str, float] = {}
     for name in system.conserves:

@@ -50,8 +50,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module = opened(f"polhode.cli.{HOMES.get(name, name)}")
-        command = getattr(module, name if name in HOMES else "command")
+        command = getattr(opened(f"polhode.cli.{HOMES.get(name, name)}"), name if name in HOMES else "command")
         assert isinstance(command, click.Command)
         return command
 

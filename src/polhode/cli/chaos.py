@@ -105,8 +105,7 @@ def summary(ds: xr.Dataset, indicator: str) -> dict[str, Any]:
         "t": [float(ds.time.values[0]), float(ds.time.values[-1])], "seconds": ds.encoding.get("seconds"),
     }  # fmt: skip
     if "member" not in ds.dims:
-        values = np.atleast_1d(finals.values)
-        facts["final"] = [float(value) if np.isfinite(value) else None for value in values]
+        facts["final"] = [float(value) if np.isfinite(value) else None for value in np.atleast_1d(finals.values)]
         if indicator == "lyapunov":
             facts["error"] = [float(e) if np.isfinite(e) else None for e in np.atleast_1d(ds.exponent_error.values)]
         return facts

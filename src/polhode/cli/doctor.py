@@ -245,5 +245,4 @@ def in_words(facts: dict[str, Any]) -> str:
     rows += [(name, say(facts[name]) if facts[name] else "failed, see below") for name, say in told.items()]
     width = max(len(name) for name, _ in rows)
     lines = [f"{name.ljust(width)}  {value}" for name, value in rows]
-    told_last = [f"problem: {problem}" for problem in facts["problems"]] or ["all is well"]
-    return "\n".join([*lines, "", *told_last])
+    return "\n".join([*lines, "", *([f"problem: {problem}" for problem in facts["problems"]] or ["all is well"])])

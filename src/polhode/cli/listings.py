@@ -115,8 +115,7 @@ def matching(word: str) -> list[MethodSpec]:
             if wanted_word in name or wanted_word in row.cite or wanted_word in row.description.lower()
         ]  # fmt: skip
         if not found:
-            close = str(unknown).partition("; did you mean")[1:]
-            hint = "".join(close) or "; `polhode methods` lists them all"
+            hint = "".join(str(unknown).partition("; did you mean")[1:]) or "; `polhode methods` lists them all"
             raise InvalidInput(f"no method, family, source or description has {word!r} in it{hint}") from None
         return found
 

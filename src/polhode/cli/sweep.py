@@ -119,8 +119,7 @@ def _alone(*, status: bool, check: bool, member: bool) -> None:
         known.add("as_json")
     for one in context.command.params:
         name = str(one.name)
-        given = context.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE
-        if given and name not in known:
+        if name not in known and context.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE:
             raise InvalidInput(f"{one.opts[-1]} does not go with {main}; leave one of them out")
 
 

@@ -34,8 +34,7 @@ def print_table(table: Table) -> None:
     """Print a table of rich, as wide as the terminal, else up to 200 columns."""
     from rich.console import Console
 
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
-    Console(width=width).print(table)
+    Console(width=shutil.get_terminal_size().columns if sys.stdout.isatty() else 200).print(table)
 
 
 def laid_out(title: str, rows: Iterable[tuple[str, object]]) -> str:

@@ -247,9 +247,7 @@ def known_noise(measurements: Sequence[Measurement]) -> tuple[list[Measurement],
         raise InvalidInput(f"noise of {lacking[0].name} is missing; give noise={{{lacking[0].name!r}: ...}}, the "
                            "standard deviation by which it is weighed against the others")  # fmt: skip
     notes = gaps(measurements)
-    if lacking:
-        return [lacking[0].with_noise(1.0)], [ESTIMATED, *notes]
-    return list(measurements), notes
+    return ([lacking[0].with_noise(1.0)], [ESTIMATED, *notes]) if lacking else (list(measurements), notes)
 
 
 def run_words(

@@ -51,8 +51,7 @@ def key_of(system: System, body: int, word: str) -> str:
 
 def does(system: System, body: int, word: str) -> bool:
     """Whether a body has a quantity of this name."""
-    numbers = system.moments[body] if word in TURNING else system.mass[body]
-    return bool(np.isfinite(numbers).any())
+    return bool(np.isfinite(system.moments[body] if word in TURNING else system.mass[body]).any())
 
 
 def lacks(system: System, body: int, word: str) -> str:

@@ -152,8 +152,7 @@ def _measurements(data: Any, more: Mapping[str, Mapping[str, Any]]) -> list[Meas
 def _of_mapping(data: Mapping[str, Any], more: Mapping[str, Mapping[str, Any]]) -> list[Measurement]:
     if not data:
         raise InvalidInput("data is empty; give arrays by name")
-    common = next((name for name in TIME if name in data), None)
-    if common is not None:
+    if any(name in data for name in TIME):
         return _of_table(dict(data), more, None)
     found = []
     for name, given in data.items():

@@ -52,8 +52,7 @@ def _said(system: System, start: Any, given: Mapping[str, Any]) -> tuple[dict[st
     if isinstance(start, Mapping) and not hasattr(type(start), "isel") and system.names:
         start, own = by_name(system.names, start)
     refuse_own_states(system, start, "these runs")
-    state = State.of(start) if hasattr(type(start), "isel") else state_of(start)
-    said = dict(state.given)
+    said = dict((State.of(start) if hasattr(type(start), "isel") else state_of(start)).given)
     for name, value in given.items():
         if value is not None:
             if name in said:

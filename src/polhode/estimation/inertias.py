@@ -87,9 +87,7 @@ def slope(x: Array) -> Array:
 
 def stride(inertia: Array) -> Array:
     """How far each x may go at once: logarithms 1, other numbers a part of the size of L."""
-    if inertia.ndim == 1:
-        return np.ones(3)
-    return np.where(ON_DIAGONAL, 1.0, STRIDE * np.sqrt(0.5 * np.trace(inertia)))
+    return np.ones(3) if inertia.ndim == 1 else np.where(ON_DIAGONAL, 1.0, STRIDE * np.sqrt(0.5 * np.trace(inertia)))
 
 
 def size(inertia: Array) -> Array:

@@ -372,11 +372,8 @@ class Filter(Seen):
             found["attitude"] = (found["attitude"][0], rotation.normalize(found["attitude"][1]))
         for one in self.free:
             values = np.array([one.value(row.state[one.name]) for row in rows])
-            found[one.name] = (
-                (("time",), values[:, 0])
-                if one.scalar
-                else (("time", *(f"{one.name}_{k}" for k in "ij"[: values.ndim - 1])), values)
-            )
+            inner = () if one.scalar else (f"{one.name}_{k}" for k in "ij"[: values.ndim - 1])
+            found[one.name] = ("time", *inner), values[:, 0] if one.scalar else values
         P = np.array([row.P for row in rows])
         names = [*self.rows, *self.labels]
         found |= {

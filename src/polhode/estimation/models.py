@@ -49,8 +49,7 @@ def hat(v: Array) -> Array:
 
 def across(u: Array) -> Array:
     """Two unit vectors across each of the unit vectors u (n, 3), as (n, 2, 3)."""
-    axis = np.eye(3)[np.abs(u).argmin(axis=1)]
-    first = np.cross(u, axis)
+    first = np.cross(u, np.eye(3)[np.abs(u).argmin(axis=1)])
     first /= np.linalg.norm(first, axis=1, keepdims=True)
     return np.stack([first, np.cross(u, first)], axis=1)
 

@@ -73,8 +73,7 @@ def unobservable(found: Directions, free: Sequence[Quantity], values: Mapping[st
     """The directions that nothing was measured of, each with as few quantities in it as can be."""
     if not found.null.size:
         return ()
-    few = _independent(found.null)
-    basis = found.null @ np.linalg.inv(found.null[few])
+    basis = found.null @ np.linalg.inv(found.null[_independent(found.null)])
     labels = [label for one in free for label in one.labels]
     out = []
     for vector in basis.T:

@@ -75,8 +75,7 @@ class RunWords:
             raise InvalidInput(
                 f"step is {self.step:g}, of which the times of the data take {count:.1e}; take a larger one"
             )
-        count = max(1, ceil(count))
-        return {"step": self.step, "steps": count}
+        return {"step": self.step, "steps": max(1, ceil(count))}
 
 
 @dataclass(frozen=True, eq=False)

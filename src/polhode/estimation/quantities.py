@@ -144,8 +144,7 @@ def _quantity(system: System, name: str, guess: Mapping[str, Any], measurements:
     if name.endswith(".bias"):
         raise unknown_name("bias in free", name, biased or ["(none: the data have no instrument with a bias)"])
     path = _path_of(system, name, biased)
-    value = at_path(system.arguments, path)
-    numbers = array(value, path, UNKNOWN)
+    numbers = array(at_path(system.arguments, path), path, UNKNOWN)
     whose, _, last = path.rpartition(".")
     if last == "inertia" and (whose in system.names or (not whose and system.N == 1)):
         first = inertias.thickened(numbers.astype(float))  # three moments, or a tensor, by second moments of mass

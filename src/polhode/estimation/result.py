@@ -305,8 +305,7 @@ def residuals_of(problem: Problem, raw: list[Array]) -> xr.Dataset:
         else:
             residual, normalised = residual[:, 0], normalised[:, 0]
         coordinates[dims[0]] = one.times[order]
-        about = {"long_name": f"{one.name}, measured minus predicted"}
-        variables[one.name] = (dims, residual, about)
+        variables[one.name] = (dims, residual, {"long_name": f"{one.name}, measured minus predicted"})
         variables[f"{one.name}_normalised"] = (dims, normalised, {"long_name": f"{one.name}, over its noise"})
     return xr.Dataset(variables, coordinates)
 

@@ -195,9 +195,7 @@ def solve_from_anywhere(problem: Problem, words: SolverWords, hopeless: Callable
     found = grown(problem, words, first)
     if found is None:
         raise refused  # type: ignore[misc]
-    if found.convergence.converged and not (poor and cost(found.at) > POOR):
-        return found
-    if poor and hopeless(found):
+    if (found.convergence.converged and not (poor and cost(found.at) > POOR)) or (poor and hopeless(found)):
         return found
     calls, others = found.convergence.evaluations, [found]
     for arcs in (ARCS, 1):

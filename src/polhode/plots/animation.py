@@ -215,8 +215,7 @@ class Taken:
             if not axes.axison:
                 for artist in [*axes.lines, *axes.patches, *axes.collections, *axes.texts]:
                     artist.set_animated(artist.get_transform() is not axes.transAxes)
-            moving = [artist for artist in axes.get_children() if artist.get_animated()]
-            self.moving.append((axes, moving))
+            self.moving.append((axes, [artist for artist in axes.get_children() if artist.get_animated()]))
         self.texts = [text for text in figure.texts if text.get_animated()]
         self.canvas.draw()
         self.still = self.canvas.copy_from_bbox(figure.bbox)

@@ -58,13 +58,11 @@ def fit_titles(figure: Figure, cells: Sequence[tuple[Axes, tuple[float, float]]]
         if note is None:
             continue
         wide = note.get_window_extent(renderer).width
-        inside = axes.bbox.x1 - box.x0
-        if box.width + wide + 0.08 * figure.dpi <= inside:
+        if box.width + wide + 0.08 * figure.dpi <= axes.bbox.x1 - box.x0:
             continue
         if wide > room:
             note.set_fontsize(max(5.0, note.get_fontsize() * room / wide))
-        start = (box.x0 - axes.bbox.x0) / axes.bbox.width
-        note.set(ha="left", x=start)
+        note.set(ha="left", x=(box.x0 - axes.bbox.x0) / axes.bbox.width)
         tall = note.get_window_extent(renderer).height * 72.0 / figure.dpi
         axes.set_title(
             head.get_text(), loc="left", pad=style.points("axes.titlepad") + tall + 3.0, fontsize=head.get_fontsize()

@@ -50,8 +50,7 @@ def usable_rows(ds: xr.Dataset) -> tuple[Array, list[str]]:
     finite = np.isfinite(np.asarray(ds["time"].values, dtype=float))
     for name in ("attitude", "position", "angular_momentum"):
         if name in ds:
-            values = np.asarray(ds[name].values)
-            finite &= np.isfinite(values.reshape(rows, -1)).all(axis=1)
+            finite &= np.isfinite(np.asarray(ds[name].values).reshape(rows, -1)).all(axis=1)
     count = rows if finite.all() else int(np.argmin(finite))
     notes = []
     if count < rows:
@@ -59,8 +58,7 @@ def usable_rows(ds: xr.Dataset) -> tuple[Array, list[str]]:
             raise InvalidInput(f"row {count} of this trajectory is not finite: there is nothing to show before it")
         notes.append(f"rows from t = {float(ds['time'].values[count]):g} on are not finite: the film ends before them")
     times = np.asarray(ds["time"].values, dtype=float)[:count]
-    ordered = np.diff(times) * (1.0 if times[-1] >= times[0] else -1.0)
-    if not (ordered > 0.0).all():
+    if not (np.diff(times) * (1.0 if times[-1] >= times[0] else -1.0) > 0.0).all():
         raise InvalidInput("the times of this trajectory neither increase nor decrease throughout; sort it by time")
     if times[-1] < times[0]:
         notes.append("the run goes backwards in time, and so does the film")
@@ -103,8 +101,7 @@ def frames_of(ds: xr.Dataset, seconds: float | None, fps: int, speed: float | No
     near = np.where(share < 0.5, row, after)
     if turns is not None:
         within = turns[: int(row[-1]) + 1]
-        fast = within > CLOSE
-        if fast.any():
+        if (within > CLOSE).any():
             notes.append(
                 f"rows are coarse: the body turns by up to {np.degrees(float(within.max())):,.0f} degrees from one to "
                 "the next, and a frame shows the nearest row; record more rows to see the motion between them"
@@ -114,8 +111,7 @@ def frames_of(ds: xr.Dataset, seconds: float | None, fps: int, speed: float | No
             if each > np.pi / 2:
                 notes.append(f"the body turns by {np.degrees(each):,.0f} degrees from frame to frame: what is seen is "
                              "slower than what happens; take a lower speed")  # fmt: skip
-    signed = times[0] + np.sign(times[-1] - times[0]) * away
-    return Frames(signed, row, near, share, times, fps, notes)
+    return Frames(times[0] + np.sign(times[-1] - times[0]) * away, row, near, share, times, fps, notes)
 
 
 def of_body(ds: xr.Dataset, name: str, rows: int) -> Array:
@@ -184,10 +180,7 @@ def positions(ds: xr.Dataset, frames: Frames, wrapped: Array | None = None) -> A
     size = np.maximum(np.linalg.norm(a, axis=-1), np.linalg.norm(b, axis=-1))
     whole = np.linalg.norm(np.ptp(r, axis=0), axis=-1)
     close = np.linalg.norm(b - a, axis=-1) <= REVOLVES * np.maximum(size, whole)
-    if v is None:
-        between = a * (1.0 - s) + b * s
-    else:
-        between = hermite(a, b, v[frames.row], v[after], dt, s)
+    between = a * (1.0 - s) + b * s if v is None else hermite(a, b, v[frames.row], v[after], dt, s)
     return np.where(close[..., None], between, r[frames.near])
 
 

@@ -118,14 +118,14 @@ def bands(ds: xr.Dataset, names: str | Sequence[str], path: str | os.PathLike[st
             down, across, left=0.09 if across == 1 else 0.07, right=0.88 if across == 1 else 0.92, hspace=0.42,
             wspace=0.36, top=1.0 - 1.1 / tall, bottom=0.55 / tall,
         )  # fmt: skip
-        for k, (title, values, levels, words) in enumerate(panels):
+        for k, panel in enumerate(panels):
             axes = figure.add_subplot(grid[k // across, k % across])
-            _bands(axes, ds, title, values, (levels, words), last=k >= len(panels) - across)
+            _bands(axes, ds, *panel, last=k >= len(panels) - across)
     return figure
 
 
-def _panels(ds: xr.Dataset, name: str) -> list[tuple[str, Array, list[float], list[str]]]:
-    """Of each component of a variable: title, values (levels, rows) from the lowest up, levels, words at the ends."""
+def _panels(ds: xr.Dataset, name: str) -> list[tuple[str, Array, list[str]]]:
+    """Of each component of a variable: title, values (levels, rows) from the lowest up, words at the ends."""
     for dim in (MEMBER, TIME):
         if ds.sizes.get(dim) == 0:
             raise InvalidInput(f"this Dataset has no {dim}s: there is nothing to draw")
@@ -157,7 +157,7 @@ def _panels(ds: xr.Dataset, name: str) -> list[tuple[str, Array, list[float], li
     units = str(rest.attrs.get("units", ""))
     flat = found.reshape(*found.shape[:2], -1)
     return [
-        (_label(" ".join([name, *part]), units), flat[:, :, k], levels, words)
+        (_label(" ".join([name, *part]), units), flat[:, :, k], words)
         for k, part in enumerate(_components(rest, rest.dims[1:]))
     ]
 
@@ -202,10 +202,7 @@ def _words(levels: Sequence[float]) -> list[str]:
     return pairs + ([("median" if middle == 0.5 else f"{100 * middle:.4g} % quantile")] if len(levels) % 2 else [])
 
 
-def _bands(
-    axes: Axes, ds: xr.Dataset, title: str, values: Array, how: tuple[list[float], list[str]], last: bool
-) -> None:
-    _, words = how
+def _bands(axes: Axes, ds: xr.Dataset, title: str, values: Array, words: list[str], last: bool) -> None:
     times = np.asarray(ds[TIME].values, dtype=float)[_rows(ds)]
     pairs = len(values) // 2
     ends = []

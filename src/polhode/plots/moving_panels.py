@@ -138,8 +138,7 @@ def draw_body(axes: Axes, run: Shown, frames: Frames, shape: str, frame: str) ->
                                                                           zorder=0.5)  # fmt: skip
     # What leaves a trace: in space the tip of a body axis, in the body frame the angular momentum. Of all rows so far.
     if in_space:
-        rows = frames.row_times[: int(frames.row[-1]) + 1]
-        q = of_body(ds, "attitude", len(rows))
+        q = of_body(ds, "attitude", int(frames.row[-1]) + 1)
         trail = height * np.asarray(rotation.matrix_from_quaternion(q))[:, :, traced]
         tips = height * R[:, :, traced]
     else:
@@ -152,8 +151,7 @@ def draw_body(axes: Axes, run: Shown, frames: Frames, shape: str, frame: str) ->
     axes.text(0.0, 0.0, words, transform=axes.transAxes, fontsize=8, color=GREY, va="bottom")
 
     def show(k: int) -> None:
-        turn = R[k] if in_space else np.eye(3)
-        view = camera @ turn
+        view = camera @ (R[k] if in_space else np.eye(3))
         outlines, colours = solid.seen(view)
         faces.set_verts([outline + shift for outline in outlines])
         faces.set(facecolor=colours, edgecolor=colours * 0.82)
@@ -194,9 +192,7 @@ def _left(along: Array) -> Array:
 
 def _joined(trail: Array) -> bool:
     """Whether the points of a trace are close enough to be joined."""
-    if len(trail) < 3:
-        return True
-    return float(np.quantile(np.linalg.norm(np.diff(trail, axis=0), axis=1), 0.95)) < 0.35
+    return len(trail) < 3 or float(np.quantile(np.linalg.norm(np.diff(trail, axis=0), axis=1), 0.95)) < 0.35
 
 
 # ------------------------------------------------------------------ the polhode
@@ -430,8 +426,7 @@ def draw_cell(axes: Axes, run: Shown, frames: Frames) -> Show:
         depth = np.clip(0.5 + flat[:, 2] / (2.0 * 0.62), 0.0, 1.0)
         dots.set_offsets(flat[:, :2])
         dots.set_sizes((diameter * (0.75 + 0.5 * depth)) ** 2)
-        value = np.full(many, 0.15) if along is None else 0.5 + 0.5 * along[k][order, 1]
-        shade = colours(value)
+        shade = colours(np.full(many, 0.15) if along is None else 0.5 + 0.5 * along[k][order, 1])
         shade[:, :3] = shade[:, :3] * (0.35 + 0.65 * depth[:, None]) + (1.0 - (0.35 + 0.65 * depth[:, None])) * 0.93
         dots.set(facecolor=shade)
 

@@ -27,8 +27,7 @@ APART = "dots: rows are too far apart for a line"
 
 def _curve(r: Array, v: Array, t: Array) -> tuple[Array, Array, bool]:
     """The path (m, 3) through rows with NaN in gaps, the rows beside gaps, and whether there are gaps."""
-    size = 0.5 * float(np.linalg.norm(np.ptp(r, axis=0))) or 1.0
-    gaps = unresolved(t, r, v, size)
+    gaps = unresolved(t, r, v, 0.5 * float(np.linalg.norm(np.ptp(r, axis=0))) or 1.0)
     _, path = filled(t, r, v, gaps)
     return path, r[beside(gaps)], bool(gaps.any())
 
@@ -349,8 +348,7 @@ def draw_space(axes: Axes3D, shown: Shown) -> None:
         side.get_major_locator().set_params(nbins=4)
     axes.set_box_aspect((1, 1, 1), zoom=0.86)
     style.mark_ends(axes, factor * r[0], factor * r[-1])
-    words = style.with_units(f"Path in space{shown.of_body}", unit, exponent)
-    title(axes, words, APART if broken else "")
+    title(axes, style.with_units(f"Path in space{shown.of_body}", unit, exponent), APART if broken else "")
 
 
 def draw_phase(axes: Axes, shown: Shown) -> None:
@@ -397,8 +395,7 @@ def draw_ground_track(axes: Axes, shown: Shown) -> None:
     gaps = unresolved(t, r, v, float(np.abs(r).max()) or 1.0) if len(t) > 1 else np.zeros(0, dtype=bool)
     times, path = filled(t, r, v, gaps)
     longitude, latitude = _below(shown, times, path)
-    jump = np.abs(np.diff(longitude)) > 180.0
-    at = np.flatnonzero(jump) + 1
+    at = np.flatnonzero(np.abs(np.diff(longitude)) > 180.0) + 1
     axes.plot(np.insert(longitude, at, np.nan), np.insert(latitude, at, np.nan), color=BLUE, linewidth=0.9)
     dots = _below(shown, t, r)
     if gaps.any():

@@ -39,8 +39,7 @@ def scattered(n: int, most: int = POINTS) -> Indices:
     if n <= most:
         return np.arange(n)
     k = np.arange(most)
-    shift = (k * 0.6180339887498949) % 1.0
-    chosen = ((k + shift) * (n / most)).astype(np.int64)
+    chosen = ((k + (k * 0.6180339887498949) % 1.0) * (n / most)).astype(np.int64)
     chosen[0], chosen[-1] = 0, n - 1
     return np.unique(chosen)
 
@@ -76,8 +75,7 @@ def band(times: Array, values: Array, bins: int) -> tuple[Array, Array, Array]:
     edges = np.linspace(0, len(values), min(bins, len(values)) + 1).astype(np.int64)[:-1]
     low = np.fmin.reduceat(values, edges)
     high = np.fmax.reduceat(values, edges)
-    last = np.append(edges[1:], len(values)) - 1
-    centre = 0.5 * (times[edges] + times[last])
+    centre = 0.5 * (times[edges] + times[np.append(edges[1:], len(values)) - 1])
     centre[0], centre[-1] = times[0], times[-1]
     return centre, low, high
 
@@ -99,8 +97,7 @@ MOST_POINTS = 24_000  # most points of a curve
 
 def unresolved(times: Array, points: Array, slopes: Array, size: float) -> Mask:
     """Between which rows a cubic through points and slopes would be wrong by more than ``ALLOWED`` times ``size``."""
-    n = len(times)
-    if n < 3:
+    if len(times) < 3:
         h = np.diff(times)[:, None]
         chord = np.diff(points, axis=0)
         far = np.maximum(
@@ -112,8 +109,7 @@ def unresolved(times: Array, points: Array, slopes: Array, size: float) -> Mask:
     middle = hermite(points[:-2], points[2:], slopes[:-2], slopes[2:], h, x)
     error = np.linalg.norm(middle - points[1:-1], axis=1) / FINER
     error = np.concatenate([error[:1], error, error[-1:]])
-    worst = np.maximum(error[:-1], error[1:])
-    return ~(worst <= ALLOWED * size)
+    return ~(np.maximum(error[:-1], error[1:]) <= ALLOWED * size)
 
 
 def filled(times: Array, points: Array, slopes: Array, gaps: Mask) -> tuple[Array, Array]:

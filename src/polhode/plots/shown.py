@@ -37,8 +37,6 @@ LARGER: dict[str, tuple[tuple[float, float, str], ...]] = {
 }
 """Of a unit: the least size from which on another is used, its factor, its name."""
 DERIVED = 20_000  # most rows of which elements and angles are computed
-
-
 PLAIN = ("", "consistent")  # labels of units that are the user's own
 MOST_SHADOWS = 150  # more shadows would be a grey area
 POINT = (np.zeros(3), np.array((1.0, 0.0, 0.0, 0.0)))  # inertia of a body that does not turn
@@ -265,9 +263,7 @@ class Shown:
     @cached_property
     def thin(self) -> Shown:
         """The same trajectory with at most ``DERIVED`` rows, for what is computed row by row."""
-        if self.count <= DERIVED:
-            return self
-        return Shown(self.ds.isel(time=scattered(self.count, DERIVED)))
+        return self if self.count <= DERIVED else Shown(self.ds.isel(time=scattered(self.count, DERIVED)))
 
     @cached_property
     def lvlh(self) -> xr.Dataset:

@@ -36,13 +36,9 @@ def _draw(axes: Axes, camera: Array, points: Array, colour: str, width: float, f
     near = projected[:, 2] >= 0.0
     for side, strength in ((near, 1.0), (~near, far)):
         if side.any() and strength > 0.0:
-            axes.plot(
-                *np.where(grown(side), projected[:, :2].T, np.nan),
-                color=colour,
-                linewidth=width,
-                alpha=strength,
-                zorder=zorder if strength == 1.0 else 1.5,
-            )
+            x, y = np.where(grown(side), projected[:, :2].T, np.nan)
+            order = zorder if strength == 1.0 else 1.5
+            axes.plot(x, y, color=colour, linewidth=width, alpha=strength, zorder=order)
 
 
 @functools.cache
@@ -190,8 +186,7 @@ def _ends(axes: Axes, ends: Array) -> None:
                 fontsize=min(8.5, style.points()),
             )  # fmt: skip
             box = text.get_window_extent(renderer)
-            free = same or not box.contains(*other)
-            if free and not any(box.overlaps(one) for one in taken):
+            if (same or not box.contains(*other)) and not any(box.overlaps(one) for one in taken):
                 break
             text.remove()
         else:

@@ -157,8 +157,7 @@ def gaps_between(attitudes: Array) -> Mask:
     """Between which of the attitudes (n, 4) the body turns too far for a line."""
     if len(attitudes) < 2:
         return np.zeros(0, dtype=bool)
-    alike = np.abs(np.einsum("ij,ij->i", attitudes[1:], attitudes[:-1]))
-    return ~(alike > np.cos(0.5 * FAR))
+    return ~(np.abs(np.einsum("ij,ij->i", attitudes[1:], attitudes[:-1])) > np.cos(0.5 * FAR))
 
 
 def draw_attitude(axes: Axes, shown: Shown) -> None:
@@ -224,8 +223,7 @@ def coordinates(shown: Shown) -> list[int]:
     """The coordinates along which a point moves or may move; all three where it rests."""
     r = shown.values("position")
     extent = np.ptp(np.where(np.isfinite(r), r, 0.0), axis=0) + np.abs(np.nan_to_num(r[0]))
-    found = [k for k in range(3) if extent[k] > 1e-12 * extent.max()]
-    return found or [0, 1, 2]
+    return [k for k in range(3) if extent[k] > 1e-12 * extent.max()] or [0, 1, 2]
 
 
 def draw_coordinates(name: str, words: str, axes: Axes, shown: Shown) -> None:
@@ -462,8 +460,7 @@ def draw_element(name: str, axes: Axes, shown: Shown) -> None:
         return
     if len(chosen) == 1:
         values, words, notes = _changes(values, words, units)
-    labels = names_of(shown, central)
-    curves(axes, shown, words, values, labels, units, whole=True, notes=notes)
+    curves(axes, shown, words, values, names_of(shown, central), units, whole=True, notes=notes)
 
 
 def _undefined(shown: Shown, name: str, chosen: list[int]) -> str:

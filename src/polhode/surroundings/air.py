@@ -98,8 +98,7 @@ class Air(AsMade):
         r = array(position, "position", "m")
         if r.shape != (3,) or not r.any():
             raise InvalidInput(f"position must be 3 numbers, not all zero, but is {shown(position)}")
-        p = (0.0, 0.0, 0.0, *self.numbers)
-        return float(np.exp(log_density(p, 0, number(t, "t", "s"), tuple(r))))
+        return float(np.exp(log_density((0.0, 0.0, 0.0, *self.numbers), 0, number(t, "t", "s"), tuple(r))))
 
 
 @answering

@@ -213,8 +213,7 @@ def assembled(
 
     def made(called: Collection[str]) -> tuple[Sum, Structure]:
         steered = steered_by(given, commands, called, bodies[0].name) if commands else ()
-        acting = [*loads, *acting_of(users, books, called), *further, *steered]
-        whole = sum_of(bodies, acting, states, **how)
+        whole = sum_of(bodies, [*loads, *acting_of(users, books, called), *further, *steered], states, **how)
         if len(every) > 1:  # all of them read the numbers of the first one
             whole = sharing(whole)
         return whole, structure_of(whole)

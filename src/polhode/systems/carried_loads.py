@@ -80,9 +80,7 @@ class Rotors:
 
     def read(self, name: str, w: Traced) -> Any:
         """What is read of a body that turns so: a state, or the speeds of wheels; None of what is not there."""
-        if name != "wheel_speed":
-            return self.state(name)
-        return self.speeds(w) if self.one.wheels else None
+        return self.state(name) if name != "wheel_speed" else self.speeds(w) if self.one.wheels else None
 
     def axis(self, k: int) -> Traced:
         """The axis of wheel k, principal frame."""

@@ -63,8 +63,7 @@ def set_by(sum: Sum, g: Graph, summand: Summand, result: object) -> list[tuple[s
         raise UserFunctionError(f"{one.described} must return a mapping of names of states to their new values")
     shapes, found = dict(sum.states), dict[str, list[int]]()
     for key, value in _by_state(sum, one, on, result):
-        shape = shapes.get(key, (sum.places[key][1],))
-        check(one, f"new value of {key!r}", value, [shape])
+        check(one, f"new value of {key!r}", value, [shapes.get(key, (sum.places[key][1],))])
         found[key] = [row_of(g, x) for x in flat(value)]
     told = [_command(sum, on, name) or name for name in wanted]
     for name in told if one.sets else one.keeps:

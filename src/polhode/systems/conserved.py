@@ -80,8 +80,7 @@ def _sums(
     draw: np.random.Generator,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Forces and torques (2 trials, N, 3), and at which trials they are finite."""
-    N = state["r"].shape[1]
-    F, T = np.zeros((2, 2 * TRIALS, N, 3))
+    F, T = np.zeros((2, 2 * TRIALS, state["r"].shape[1], 3))
     for one in acting:
         names = one.graph.names([*one.force, *one.torque])
         given = {name: _input(name, state, one, numbers, draw) for name in names if name[0] != "P"}

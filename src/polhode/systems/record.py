@@ -328,8 +328,7 @@ class System:
         moves = [*map(isfinite, self.mass.tolist())]
         return from_potential(self.name, self.potential, moves, self._turns, self.parameters, self._changing)  # type: ignore[arg-type]
 
-    def _repr_html_(self) -> str:
-        return system_html(self)
+    __repr__, _repr_html_ = system_text, system_html
 
     @property
     def title(self) -> str:
@@ -386,8 +385,7 @@ class System:
     @property
     def decided_by(self) -> frozenset[int]:
         """Indices of the parameters by which the roles decide, so far as they are known: other values make others."""
-        parts = (L.ALL, *PARTS) if self.each_alone else (L.ALL,)
-        made = [self.dynamics_of(part) for part in parts]
+        made = [self.dynamics_of(part) for part in ((L.ALL, *PARTS) if self.each_alone else (L.ALL,))]
         return self.decided | {int(name[1:]) for one in made if one.traced for name in one.fixed}
 
     @property
@@ -665,9 +663,6 @@ class System:
             raise InvalidInput(f"{self.name} cannot be pickled: no function of polhode builds it from its arguments; "
                                "hand on what it is built from")  # fmt: skip
         return built, (self.name, dict(self.arguments), functions)
-
-    def __repr__(self) -> str:
-        return system_text(self)
 
 
 def present_system(value: object, argument: str = "the first argument", such: str = "polhode.free_body(...)") -> System:

@@ -53,8 +53,7 @@ def system_html(system: System) -> str:
     broken = breaking(system) if system.name == "system" and system.names else {}
     pairs += [(f"does not conserve {law.replace('_', ' ')}", ", ".join(names)) for law, names in broken.items()]
     pairs.append(("method unless you name one", system.recommended))
-    about = summary(build).replace("``", "") if build is not None else ""
-    return facts(system.title, about, pairs)
+    return facts(system.title, summary(build).replace("``", "") if build is not None else "", pairs)
 
 
 def _shown(value: object) -> str:

@@ -115,10 +115,10 @@ class TrajectoryAccessor:
         ds = self._chosen("euler", "attitude", body=body, member=member)
         choice(sequence, "Euler sequence", SEQUENCES)
         branch = "continuous" if truth(unwrap, "unwrap") else "principal"
-        attitude = _last(ds["attitude"], "quaternion")
+        attitude = ds["attitude"].transpose(..., "quaternion")
         q, known = _filled(attitude)
         made = with_chart(ds.assign(attitude=(attitude.dims, q)), "euler_angles", sequence=sequence, branch=branch)
-        angles: xr.DataArray = _last(made["euler_angles"].transpose(*attitude.dims[:-1], ...), "angle").rename("euler")
+        angles: xr.DataArray = made["euler_angles"].transpose(*attitude.dims[:-1], "angle").rename("euler")
         if not known.all():
             angles = angles.where(known[..., None])
         return _in_degrees(angles, degrees)
@@ -143,8 +143,7 @@ class TrajectoryAccessor:
         InvalidInput
             No attitude; several bodies or members, and none is chosen; a row without attitude (NaN).
         """
-        ds = self._one("rotation", "attitude", body=body, member=member)
-        return _scipy(ds["attitude"], ds)
+        return _scipy(self._one("rotation", "attitude", body=body, member=member)["attitude"])
 
     # ------------------------------------------------------------------ two bodies
     def relative(
@@ -211,11 +210,9 @@ class TrajectoryAccessor:
         """
         needed = ("position", "velocity", "attitude", "angular_velocity")
         if truth(rotation, "rotation"):
-            ds = self._one("lvlh", *needed, body=body, member=member)
-            return _scipy(frames.lvlh(ds)["attitude_in_lvlh"], ds)
+            return _scipy(frames.lvlh(self._one("lvlh", *needed, body=body, member=member))["attitude_in_lvlh"])
         ds = self._chosen("lvlh", *needed, body=body, member=member)
-        angles: xr.DataArray = frames.lvlh(ds)["roll_pitch_yaw"].rename("lvlh")
-        return _in_degrees(angles, degrees)
+        return _in_degrees(frames.lvlh(ds)["roll_pitch_yaw"].rename("lvlh"), degrees)
 
     def elements(
         self, *, mu: float | None = None, about: int | str | None = None, degrees: bool = False,
@@ -272,8 +269,7 @@ class TrajectoryAccessor:
             No ``state_transition``; no attitude, or no orbit of one body, that could be converted; an orbit too nearly
             circular or equatorial to have elements with derivatives.
         """
-        made = "polhode_version" in self._ds.attrs
-        ds = self._chosen("transition", *[] if made else ["state_transition"])
+        ds = self._chosen("transition", *[] if "polhode_version" in self._ds.attrs else ["state_transition"])
         choice(to, "to", ("state", "quaternion", "elements"))
         if to == "quaternion":
             return transitions.in_quaternions(ds)
@@ -428,8 +424,7 @@ class TrajectoryAccessor:
         MissingExtra
             pandas is not installed.
         """
-        ds = self._chosen("to_pandas", "time", body=body, member=member)
-        return table_of(ds)
+        return table_of(self._chosen("to_pandas", "time", body=body, member=member))
 
     def astropy_time(self, epoch: object = None) -> Any:
         """The instants of the rows as an astropy ``Time``, in the time scale of the epoch.
@@ -588,11 +583,6 @@ def _pick(ds: xr.Dataset, dim: str, one: int | str | None) -> xr.Dataset:
     return ds.isel({dim: index_of(ds, dim, one)})
 
 
-def _last(variable: xr.DataArray, dim: str) -> xr.DataArray:
-    """The variable with one dimension last."""
-    return variable.transpose(..., dim)
-
-
 def _filled(attitude: xr.DataArray) -> tuple[Any, Any]:
     """Attitudes with those before in place of NaN, and where they are known."""
     q = np.array(attitude.values, dtype=float)
@@ -610,9 +600,9 @@ def _filled(attitude: xr.DataArray) -> tuple[Any, Any]:
     return q, known
 
 
-def _scipy(attitude: xr.DataArray, ds: xr.Dataset) -> Rotation:
+def _scipy(attitude: xr.DataArray) -> Rotation:
     """SciPy's rotations of attitudes along ``time``."""
-    q = np.asarray(_last(attitude, "quaternion").values, dtype=float)
+    q = np.asarray(attitude.transpose(..., "quaternion").values, dtype=float)
     unknown = np.flatnonzero(~np.atleast_1d(np.isfinite(q).all(axis=-1)))
     if len(unknown):
         raise InvalidInput(f"row {unknown[0]} has no such attitude (NaN), and a Rotation cannot say so; leave such "

@@ -119,9 +119,9 @@ def dataset(
     for name, (columns, dims, told) in read.items():
         values = states[..., columns]
         variables[name] = new(kind, dims, values if dims != leading else values[..., 0], told.copy())
-    given: dict[str, Any] = {}
-    for name, (dims, constant) in system.constants.items():
-        given[name] = (tuple(dims), np.array(constant), words_of(name))
+    given: dict[str, Any] = {
+        name: (tuple(dims), np.array(one), words_of(name)) for name, (dims, one) in system.constants.items()
+    }
     if system.box is not None:
         given["box"] = (("axis",), np.array(system.box, dtype=float), words_of("box"))
     if system.mass_at is not None:
@@ -258,14 +258,11 @@ def _words_of(
         first = system.auxiliary[numbers[0]]
         unit, long_name = first.unit or label.get(name, ""), first.words or meaning[name]
         dims = (*leading, first.dimension) if first.dimension else leading
-        read[name] = (
-            [L.BODY * N + k for k in numbers],
-            dims,
-            {"long_name": long_name, "units": unit, "role": schema.ROLE},
-        )
+        told = {"long_name": long_name, "units": unit, "role": schema.ROLE}
+        read[name] = [L.BODY * N + k for k in numbers], dims, told
         if first.dimension:
-            told = [system.auxiliary[k].label for k in numbers]  # numbers, or with the name of a body
-            along[first.dimension] = tuple(int(word) if word.isdigit() else word for word in told)
+            words = [system.auxiliary[k].label for k in numbers]  # numbers, or with the name of a body
+            along[first.dimension] = tuple(int(word) if word.isdigit() else word for word in words)
     angles = chart is not None and schema.CHART_DIMENSION.get(chart.name) == "angle"
     labels: list[tuple[str, tuple[Any, ...]]] = [
         ("axis", tuple(schema.AXES)), ("body", system.names if N > 1 else ()), ("force", forces), *along.items(),
@@ -348,8 +345,7 @@ def _coordinates(times: Array, unit: str, labels: list[tuple[str, Any]], shape: 
         lengths["body"] = N
     found, indexes, indexed = [], dict[str, Any](), list(labels)
     if times.ndim > 1:
-        kind = _maker()[1]
-        found.append(("time", kind, ("member", "time"), times, {"long_name": "time", "units": unit}))
+        found.append(("time", _maker()[1], ("member", "time"), times, {"long_name": "time", "units": unit}))
     elif len(times) <= FEW_TIMES:
         indexed.append(("time", _timed(times.tobytes(), unit)))
     else:

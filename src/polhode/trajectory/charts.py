@@ -100,8 +100,7 @@ def with_chart(ds: xr.Dataset, chart: str, *, sequence: str | None = None, branc
     rows, sizes = _rows(ds["attitude"], "quaternion")
     with naming(q="attitude"):
         q = rotation.normalize(rows)
-    first = _principal(chart, q[:1], sequence, ds)[0]
-    triples = _branch(chart, branch, q, first, sequence, ds)
+    triples = _branch(chart, branch, q, _principal(chart, q[:1], sequence, ds)[0], sequence, ds)
     attributes = {"long_name": MEANING[chart], "units": UNITS["consistent"][chart]}
     if branch is not None:
         attributes["branch"] = branch
@@ -279,8 +278,7 @@ def _branch(chart: str, branch: str | None, q: Array, first: Array, sequence: st
         if chart == "euler_angles":
             triples[:, body] = angles_along(q[:, body], first[body], str(sequence))
         else:
-            start = _vector_of_modified(first[body]) if modified else first[body]
-            v = vectors_along(q[:, body], start, str(branch))
+            v = vectors_along(q[:, body], _vector_of_modified(first[body]) if modified else first[body], str(branch))
             triples[:, body] = _modified_of_vector(v) if modified else v
     return triples
 

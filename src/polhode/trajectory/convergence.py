@@ -114,8 +114,7 @@ def errors_between(ds: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
     errors: dict[str, Any] = {}
 
     def put(name: str, source: str, values: Array, label: str, units: str) -> None:
-        dims = [str(dim) for dim in ds[source].dims[:-1]]
-        errors[name] = (dims, values, {"long_name": label, "units": units})
+        errors[name] = ([str(dim) for dim in ds[source].dims[:-1]], values, {"long_name": label, "units": units})
 
     for source, label in (
         ("angular_momentum", "2-norm of the error of the angular momentum, body frame"),
@@ -123,10 +122,8 @@ def errors_between(ds: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
         ("momentum", "2-norm of the error of the momentum, space frame"),
     ):
         if source in ds and source in reference:
-            difference = ds[source].values - reference[source].values
-            put(
-                f"{source}_error", source, np.linalg.norm(difference, axis=-1), label, ds[source].attrs.get("units", "")
-            )
+            size = np.linalg.norm(ds[source].values - reference[source].values, axis=-1)
+            put(f"{source}_error", source, size, label, ds[source].attrs.get("units", ""))
     if "attitude" in ds and "attitude" in reference:
         q, other = ds["attitude"].values, reference["attitude"].values
         put("attitude_angle", "attitude", rotation.angle_between(q, other), "angle between the attitudes", "rad")

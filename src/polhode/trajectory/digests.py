@@ -55,12 +55,8 @@ def seal_netcdf(path: Path) -> None:
     regions = _data_regions(path)
     with path.open("r+b") as file:
         size = file.seek(0, os.SEEK_END)
-        recorded = {
-            "about": ABOUT,
-            "size": size,
-            "sha256": _of(file, [(0, size)]),
-            "variables": {name: {"at": at, "sha256": _of(file, at)} for name, at in regions.items()},
-        }
+        variables = {name: {"at": at, "sha256": _of(file, at)} for name, at in regions.items()}
+        recorded = {"about": ABOUT, "size": size, "sha256": _of(file, [(0, size)]), "variables": variables}
         text = json.dumps(recorded).encode()
         file.seek(size)
         file.write(text + b"%b %012d polhode\n" % (hashlib.sha256(text).hexdigest().encode(), len(text)))

@@ -137,10 +137,9 @@ def extended_xyz(
     of_sites = len(found.body) != found.body[-1] + 1
     head += "body:I:1:" if of_sites else ""
     n = len(found.species)
-    lattice = ""
+    lattice, periodic = "", "F F F"
     if found.box is not None:
-        lattice = 'Lattice="{!r} 0.0 0.0 0.0 {!r} 0.0 0.0 0.0 {!r}" '.format(*found.box.tolist())
-    periodic = "F F F" if found.box is None else "T T T"
+        lattice, periodic = 'Lattice="{!r} 0.0 0.0 0.0 {!r} 0.0 0.0 0.0 {!r}" '.format(*found.box.tolist()), "T T T"
     target = Path(checked_path(path))
     with appearing_whole(target) as draft, draft.open("w", encoding="ascii", newline="\n") as file:
         for k in range(len(found.times)):

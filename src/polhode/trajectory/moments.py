@@ -53,8 +53,7 @@ def of_batch(values: Array, joint: bool) -> Moments:
     valid: Any = np.isfinite(values).all(axis=-1) if joint else np.isfinite(values)
     n = _sum(valid).astype(float)
     share = valid[..., None] if joint else valid
-    wide = n[..., None] if joint else n
-    mean = _over(_sum(np.where(share, values, 0.0)), wide)
+    mean = _over(_sum(np.where(share, values, 0.0)), n[..., None] if joint else n)
     deviations = np.where(share, values - mean, 0.0)
     if not joint:
         return Moments(n, mean, _sum(deviations * deviations))

@@ -152,8 +152,7 @@ def dipole_correlations(ds: xr.Dataset, bins: int = 100, r_max: float | None = N
     10
     """
     ds, position, box, edges = _shells(ds, rows, bins, r_max)
-    unit = _units(ds, dipole)
-    sums = np.array([_histograms(r, box, edges, u) for r, u in zip(position, unit, strict=True)])
+    sums = np.array([_histograms(r, box, edges, u) for r, u in zip(position, _units(ds, dipole), strict=True)])
     count, pairs = sums[:, 0], sums[:, 0].mean(axis=0)
     variables: dict[str, Any] = {}
     meanings = {"h110": "<u_i . u_j> of pairs", "h112": "<3 (u_i . e)(u_j . e) - u_i . u_j> of pairs"}

@@ -66,8 +66,7 @@ def centre(ds: xr.Dataset) -> Centre | None:
     mu = given.get("mu", next((one["mu"] for one in _forces(given) if one.get("kind") == "central"), None))
     if "position" not in ds or not isinstance(mu, int | float) or mu <= 0.0:
         return None
-    metres = ds.attrs.get("units") == "SI"
-    name = planets.name_of(mu, ALIKE) if metres else ""
+    name = planets.name_of(mu, ALIKE) if ds.attrs.get("units") == "SI" else ""
     known = planets.KNOWN.get(name)
     forces = _forces(given)
     radius = next((float(one["radius"]) for one in forces if one.get("kind") == "zonal" and "radius" in one), None)

@@ -40,8 +40,7 @@ def chosen(ds: xr.Dataset, most: int, span: tuple[float, float] | None) -> tuple
         raise InvalidInput("no row of this trajectory has finite numbers: there is nothing to show")
     between, fastest = turns(ds, rows[picked], times[picked])
     if between > QUARTER and span is None and bodies == 1 and len(rows) > len(picked) > 1 and fastest > 0.0:
-        spacing = float(np.median(np.diff(times)))
-        stride = int(QUARTER / (fastest * spacing))
+        stride = int(QUARTER / (fastest * float(np.median(np.diff(times)))))
         if stride >= 1:
             picked = np.arange(0, min(len(rows), most * stride), stride)
             picked = picked[_finite(ds, rows[picked])]
@@ -78,8 +77,7 @@ def ordered(ds: xr.Dataset) -> tuple[Indices, Array, list[tuple[str, str]]]:
         rows = rows[::-1]
         facts.append(("direction", "the run goes backwards in time; the page shows it by increasing time"))
     t = times[rows]
-    before = np.concatenate([[-np.inf], np.maximum.accumulate(t)[:-1]])
-    rows = rows[t > before]
+    rows = rows[t > np.concatenate([[-np.inf], np.maximum.accumulate(t)[:-1]])]
     return rows, times[rows], facts
 
 
@@ -117,8 +115,7 @@ def turns(ds: xr.Dataset, rows: Indices, times: Array) -> tuple[float, float]:
     if "angular_velocity" in ds:
         w = np.asarray(ds["angular_velocity"].isel(time=rows).values, dtype=float).reshape(len(rows), -1, 3)
         rates = np.sqrt(np.einsum("fbi,fbi->fb", w, w)).max(axis=1)
-    centre = "position" in ds and "velocity" in ds and str(ds.attrs.get("system")) in ("orbit", "spacecraft")
-    if centre:
+    if "position" in ds and "velocity" in ds and str(ds.attrs.get("system")) in ("orbit", "spacecraft"):
         r, v = (
             np.asarray(ds[name].isel(time=rows).values, dtype=float).reshape(len(rows), -1, 3)
             for name in ("position", "velocity")
@@ -126,5 +123,4 @@ def turns(ds: xr.Dataset, rows: Indices, times: Array) -> tuple[float, float]:
         square = np.maximum(np.einsum("fbi,fbi->fb", r, r), 1e-300)
         rates = np.maximum(rates, (np.linalg.norm(np.cross(r, v), axis=-1) / square).max(axis=1))
     rates = np.nan_to_num(rates)
-    between = 0.5 * (rates[1:] + rates[:-1]) * np.diff(times)
-    return float(between.max()), float(rates.max())
+    return float((0.5 * (rates[1:] + rates[:-1]) * np.diff(times)).max()), float(rates.max())

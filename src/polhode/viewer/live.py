@@ -86,7 +86,7 @@ def widget_class() -> Any:
     told = "for a live view the package anywidget is needed; pip install 'polhode[notebook]', or leave live out"
     anywidget, traitlets = extra("anywidget", told), extra("traitlets", told)
 
-    class LiveView(anywidget.AnyWidget):  # type: ignore[misc]
+    class LiveView(anywidget.AnyWidget):  # type: ignore[misc, name-defined]
         """A view that grows with its run.
 
 

@@ -32,15 +32,12 @@ POINTS = 400  # points of the curve of the polhode
 def attitude(run: Shown) -> Array | None:
     """Unit quaternions (F, B, 4), each on the side of the one before; None for points."""
     q = run.of("attitude")
-    if q is None:
-        return None
-    return steady(q / np.linalg.norm(q, axis=-1, keepdims=True))
+    return None if q is None else steady(q / np.linalg.norm(q, axis=-1, keepdims=True))
 
 
 def steady(q: Array) -> Array:
     """Quaternions (F, ..., 4), each on the side of the one before."""
-    steps = np.einsum("...i,...i->...", q[1:], q[:-1])
-    flips = np.cumprod(np.where(steps < 0.0, -1.0, 1.0), axis=0)
+    flips = np.cumprod(np.where(np.einsum("...i,...i->...", q[1:], q[:-1]) < 0.0, -1.0, 1.0), axis=0)
     return np.concatenate([q[:1], q[1:] * flips[..., None]])
 
 
@@ -176,8 +173,7 @@ def poinsot(run: Shown, arrays: Arrays) -> dict[str, Any] | None:
 
         tensor = axes.T @ np.diag(moments) @ axes if abs(abs(frame[0]) - 1.0) > 1e-12 else moments
         tensor = 0.5 * (tensor + np.transpose(tensor))
-        points = polhode_curve(tensor, m[0], POINTS, physical=False).angular_momentum
-        curve = arrays.short(points / size, steps=DRAWN)
+        curve = arrays.short(polhode_curve(tensor, m[0], POINTS, physical=False).angular_momentum / size, steps=DRAWN)
         plane = {"normal": [float(x) for x in found[0][0] / size], "distance": float(np.sqrt(twice[0]) / size)}
     return {
         "moments": [float(one) for one in moments], "frame": [float(one) for one in axes.ravel()],
@@ -268,13 +264,9 @@ CURVES = (
 def curves(run: Shown, add: Callable[..., None]) -> None:
     """Curves of what is carried, and of the angles of the body's axes to the Sun."""
     if run.first("attitude") is not None and run.bodies == 1 and toward_sun(run) is not None:
-        angles = [np.degrees(np.asarray(pointing_error(run.ds.assign_attrs(run.whole.attrs), axis, "sun").values))
-                  for axis in np.eye(3)]  # fmt: skip
-        add(
-            "Body axes to the Sun",
-            "deg",
-            [(name, one.reshape(len(run.seconds))) for name, one in zip("xyz", angles, strict=True)],
-        )
+        ds = run.ds.assign_attrs(run.whole.attrs)
+        angles = [np.degrees(np.ravel(pointing_error(ds, axis, "sun").values)) for axis in np.eye(3)]
+        add("Body axes to the Sun", "deg", list(zip("xyz", angles, strict=True)))
     for name, words in CURVES:
         if name in run.ds:
             values, unit = np.asarray(run.ds[name].values, dtype=float), run.unit(name)

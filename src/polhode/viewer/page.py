@@ -123,8 +123,7 @@ def packed(scene: dict[str, Any], arrays: bytes) -> tuple[str, str]:
         if not rows * columns:
             continue
         raw = np.frombuffer(arrays, kind, rows * columns, one["at"]).reshape(rows, columns)
-        tried = [(len(zlib.compress(arranged(raw, order), 1)), order) for order in range(ORDERS)]
-        order = min(tried)[1]
+        order = min(range(ORDERS), key=lambda one: len(zlib.compress(arranged(raw, one), 1)))
         moved = arranged(raw, order)
         found[one["at"] : one["at"] + len(moved)] = moved
         layout.append([one["at"], rows, columns, raw.itemsize, order])
@@ -140,8 +139,7 @@ def arranged(raw: Any, order: int) -> bytes:
         before = values
         values = before.copy()
         values[first:] = before[first:] - before[first - 1 : -1]  # modulo 2^bits, and so exact
-    columns = np.ascontiguousarray(values.T).reshape(-1)
-    return columns.view(np.uint8).reshape(-1, raw.itemsize).T.tobytes()
+    return np.ascontiguousarray(values.T).reshape(-1).view(np.uint8).reshape(-1, raw.itemsize).T.tobytes()
 
 
 def references(scene: object) -> Iterator[dict[str, Any]]:

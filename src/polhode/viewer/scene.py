@@ -26,8 +26,6 @@ from polhode.viewer.arrays import Arrays
 
 VERSION = 1
 METHOD = ("method", "method_description")
-LONGEST = 300
-"""Most characters of a title that a file states."""
 Mesh = tuple[Any, Any]
 
 
@@ -51,8 +49,7 @@ def scene_of(
 
 def _headings(runs: list[Shown]) -> tuple[str, str]:
     """Title and subtitle: what the user called it, or the systems; methods and steps, or how many runs there are."""
-    names = list(dict.fromkeys(run.system.replace("_", " ") for run in runs if run.system))
-    systems = " and ".join(names)
+    systems = " and ".join(dict.fromkeys(run.system.replace("_", " ") for run in runs if run.system))
     given = str(runs[0].whole.attrs.get("title", ""))[:LONGEST]
     own = bool(given) and not given.startswith(f"{runs[0].system}, ") and "member" not in given.partition(":")[0]
     told = [f"{len(runs)} runs"] if len(runs) > 1 else [method_of(runs[0])]
@@ -148,8 +145,7 @@ def members_of(ds: xr.Dataset, members: Sequence[int] | None) -> list[tuple[str,
     return found
 
 
-LONGEST = 400
-"""Most characters of a line."""
+LONGEST = 400  # most characters of a line, and of a title that a file states
 
 
 def _in(value: str, unit: str) -> str:

@@ -105,13 +105,11 @@ def _momentum_errors(run: Shown) -> list[Curve]:
     vectors = [*names, *(name for name in ("angular_momentum_space", "momentum") if name in run.whole)]
     if not names or run.whole.sizes["time"] < 2:
         return []
-    small = run.whole[list(dict.fromkeys(vectors))]
-    if small.nbytes > 2**28:
-        small = small.isel(time=np.concatenate([[0], run.rows]))
-        found = momentum_errors(small.load().assign_attrs(run.whole.attrs)).items()
-        return [(_words(name), values[1:]) for name, (values, _) in found]
-    found = momentum_errors(small.load().assign_attrs(run.whole.attrs)).items()
-    return [(_words(name), _largest(run, values)) for name, (values, _) in found]
+    rows = run.whole[list(dict.fromkeys(vectors))]
+    large = rows.nbytes > 2**28
+    rows = rows.isel(time=np.concatenate([[0], run.rows])) if large else rows
+    found = momentum_errors(rows.load().assign_attrs(run.whole.attrs))
+    return [(_words(name), one[1:] if large else _largest(run, one)) for name, (one, _) in found.items()]
 
 
 def _words(name: str) -> str:

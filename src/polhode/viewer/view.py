@@ -23,18 +23,8 @@ FRAMES = 5000
 MOST_FRAMES = 200_000
 MOST_RUNS = 8
 HEIGHT = 820  # height of a view in a notebook, pixels
-THEMES = (
-    "<style>"
-    + "".join(
-        f"{theme} .polhode-view{{color-scheme:{scheme}}}"
-        for scheme, themes in {
-            "dark": ('[data-jp-theme-light="false"]', 'body[data-theme="dark"]', ".vscode-dark"),
-            "light": ('[data-jp-theme-light="true"]', 'body[data-theme="light"]', ".vscode-light"),
-        }.items()
-        for theme in themes
-    )
-    + "</style>"
-)
+RULE = ':is([data-jp-theme-light="{1}"],body[data-theme="{0}"],.vscode-{0}) .polhode-view{{color-scheme:{0}}}'
+THEMES = f"<style>{RULE.format('dark', 'false')}{RULE.format('light', 'true')}</style>"
 """Frames take the theme of JupyterLab, Sphinx's furo or VS Code where it differs from that of the browser."""
 
 
@@ -193,8 +183,7 @@ def view(
     runs = [run for one in (ds, *others) for run in members_of(read(one), members)]
     if len(runs) > MOST_RUNS:
         raise InvalidInput(f"there are {len(runs)} runs to show; a page holds {MOST_RUNS} or fewer")
-    names = _names(labels, len(runs))
-    runs = [(name or own, ds) for name, (own, ds) in zip(names, runs, strict=True)]
+    runs = [(name or own, ds) for name, (own, ds) in zip(_names(labels, len(runs)), runs, strict=True)]
     return View(*scene_of(runs, most, between, shape, heading))
 
 

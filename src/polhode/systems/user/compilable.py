@@ -63,8 +63,7 @@ class _Copies:
         """What stands in for a value that a function reads: itself unless it is a function, a module or an object."""
         key = (id(value.__func__), id(value.__self__)) if isinstance(value, MethodType) else id(value)
         if key not in self.kept:
-            made = self._made(value)
-            self.kept.setdefault(key, (value, made))  # kept alive, so that no other object gets its id
+            self.kept.setdefault(key, (value, self._made(value)))  # kept alive, so that no other object gets its id
         return self.kept[key][1]
 
     def _made(self, value: object) -> Any:
