@@ -87,6 +87,8 @@ def test_what_is_no_program_is_refused():
     refused = pytest.raises(InvalidInput, match=r"'opaque' .*not done over lanes")
     with pytest.warns(ph.errors.SlowFunctionWarning), refused:
         ph.ensemble(one_body(opaque), members=3, step=0.25, steps=2, engine="lanes")
+    with pytest.raises(InvalidInput, match=r"controllers of .* which their series in lanes do not see"):
+        ph.ensemble(craft(), "taylor", members=3, step=0.25, steps=2, engine="lanes")
 
 
 @each("engine", ["auto", "threads"])

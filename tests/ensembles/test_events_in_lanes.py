@@ -64,12 +64,17 @@ def same(alone, lanes, tolerance=1e-11):
     (FREE, {"events": ["node", SHADOW]}), (FREE, {"events": ["ascending_node"], "t_end": -12000.0}),
     (FREE, {"events": [SINKING, "node"]}), (FREE, {"events": [SINKING], "t_eval": [0.0, 600.0, 4200.0]}),
     (FREE, {"events": ["node"], "method": "taylor14"}), (LIT, {"events": ["node"], "every": 1}),
-    (MANY, {"events": ["node"]}),
+    (MANY, {"events": ["node"]}), (KICKED, {"method": "taylor14"}), (LIT, {"method": "taylor14"}),
 ])  # fmt: skip
 def test_members_are_single_runs_to_round_off(system, words):
     alone, lanes = runs(system, **words)
     same(alone, lanes)
     assert system is LIT or lanes.sizes["event"]
+
+
+def test_loads_that_choose_between_formulas_have_no_series_in_lanes():
+    with pytest.raises(InvalidInput, match="choose between formulas"):
+        runs(MANY, ("lanes",), method="taylor14")
 
 
 def test_members_end_at_times_of_their_own():

@@ -39,7 +39,7 @@ def runs(system, engines=("threads", "lanes"), **words):
 @each(("method", "words", "times"), [
     ("v2/mr", {}, (0.37, 1.02)), ("v2/mr", {"every": 5}, (0.36, 0.365)), ("v2/mr", {"every": 47}, (0.35, 1.0)),
     ("trap", {"every": 3}, (-1.0, 1.1234)), ("v2/mr", {"every": 7}, (0.02, 0.35)),
-    ("v2/mr", {"t_eval": [0.0, 0.5, 1.75]}, (0.5, 1.74)),
+    ("v2/mr", {"t_eval": [0.0, 0.5, 1.75]}, (0.5, 1.74)), ("taylor12", {"every": 5}, (0.36, 1.02)),
 ])  # fmt: skip
 def test_members_are_single_runs_to_round_off(method, words, times):
     alone, lanes = runs(craft(*times), method=method, **words)

@@ -9,10 +9,10 @@ run by rounding: sine and cosine are computed without the library, and loads in 
 ``polhode.integrate`` takes for it alone with ``taylor`` at a tolerance, by the same rules and of the same order
 (``flows.polynomial_lanes``); only sums of products are added in another order. So sizes of steps and states agree to
 rounding, which the motion then magnifies: a top after 2 s by 3 ulp, orbits after 9 hours by 130, and where neighbouring
-motions part (tumbling), runs part too, as they do for two tolerances. Loads that choose between formulas (shadows,
-plates, ``abs``) cut steps where the choice changes, each member at its own time: those ensembles are for threads, and
-so is every single member that does not reach the end in its lane. Steps of one size are those of other methods, with
-the series in the place of the loads.
+motions part (tumbling), runs part too, as they do for two tolerances. Loads that choose between formulas (plates,
+``abs``) cut steps where the choice changes, each member at its own time: those ensembles are for threads, and so is
+every single member that does not reach the end in its lane. Steps of one size are those of other methods, with the
+series in the place of the loads.
 """
 
 from __future__ import annotations
@@ -248,12 +248,8 @@ def taylor_engine_for(run: Run, again: Callable[[], Engine] | None, tolerances: 
     system = own.system
     if not own.prepared.polynomial:
         return f"members of {label} choose their steps by an error estimate, each its own, which is done one by one"
-    if run.adaptive and run.event_detection:
-        return "events are looked for after steps of members' own"
-    if system.switches or system.watched or system.impulses or run.breaks or system.sampled:
-        return (
-            f"loads of {system.name!r} change during a run (burns, shadows, impulses, samples), at which steps are cut"
-        )
+    if system.sampled:
+        return f"controllers of {system.name!r} set what its loads read, which their series in lanes do not see"
     try:
         made = series_of(system)
     except InvalidInput as problem:
@@ -265,7 +261,7 @@ def taylor_engine_for(run: Run, again: Callable[[], Engine] | None, tolerances: 
         if not run.adaptive:
             prepared = by_series(own.prepared, made)
             loop = jit.compile_kernel(template(system, prepared, True, made.series), D.MARCH_LANES, lanes=width)  # type: ignore[no-untyped-call]
-            cut = run if looked_after(run) else None
+            cut = run if run.breaks or looked_after(run) else None
             return LaneEngine(width, filled(system, prepared, loop, width), fixed, again, cut=cut)
         kernel = taylor_template(system, made, (
             (L.COMPENSATION_AT, float(own.step_info[L.COMPENSATION_AT])),
