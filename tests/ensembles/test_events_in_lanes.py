@@ -72,9 +72,12 @@ def test_members_are_single_runs_to_round_off(system, words):
     assert system is LIT or lanes.sizes["event"]
 
 
-def test_loads_that_choose_between_formulas_have_no_series_in_lanes():
+def test_what_cuts_steps_of_members_of_their_own_is_refused():
     with pytest.raises(InvalidInput, match="choose between formulas"):
         runs(MANY, ("lanes",), method="taylor14")
+    words = {"velocity": (0.0, 4732.0, 5963.0), "t_end": 60.0, "steps": ph.Tolerance(1e-9), "events": ["node"]}
+    with pytest.raises(InvalidInput, match="events are looked for, each member with steps of its own"):
+        ph.ensemble(FREE, engine="lanes", members={"position": PLACES}, **words)
 
 
 def test_members_end_at_times_of_their_own():

@@ -159,7 +159,7 @@ class Plan:
         h = request.steps.h if isinstance(request.steps, FixedStep) else None
         between = self.between_steps(request)
         if between and (h is None or engine == "threads" or (engine == "device" and between != SWITCHED)):
-            return between
+            return f"{between}, each member with steps of its own" if h is None else between
         return "t_eval has times between the steps" if h is not None and rows_of(request) is None else ""
 
     @staticmethod
