@@ -63,7 +63,7 @@ SIZES = {
     "programs": (5901, 3726),
     "runs": (12433, 7493),
     "surroundings": (2602, 1185),
-    "systems": (13593, 6989),
+    "systems": (13606, 6994),
     "trajectory": (7199, 3699),
     "viewer": (3824, 1168),
 }

@@ -161,10 +161,24 @@ def test_a_long_series_that_chooses_is_refused():
         ph.integrate(system, "taylor", step=0.01, steps=1, **bodies(22)[1])
 
 
-def test_pairs_of_too_many_bodies_and_those_with_numbers_of_their_own_are_no_program():
-    for n, load in ((65, ph.loads.of(screened, k=0.3)), (9, ph.loads.of(screened).each(k=np.ones(9)))):
-        system = ph.system(*(ph.body(f"b{i}", 1.0) for i in range(n)), load.on(ph.pairs))
-        assert "a pass over neighbours" in system.in_full.reason
+def test_pairs_of_too_many_bodies_and_within_a_cut_off_are_no_program():
+    for n, words, why in ((65, {}, "of 64 at most"), (9, {"cutoff": 2.0}, "only four derivatives are continuous")):
+        load = ph.loads.of(screened, k=0.3).on(ph.pairs)
+        system = ph.system(*(ph.body(f"b{i}", 1.0) for i in range(n)), load, **words)
+        assert why in system.in_full.reason
+
+
+def test_taylor_takes_pairs_with_numbers_of_each():
+    dipole = np.random.default_rng(1).standard_normal((5, 3))
+    start = {"position": 1.4 * np.array(list(np.ndindex(2, 2, 2))[:5]), "angular_momentum": dipole}
+    for system in (ph.dipoles(5, dipole=dipole), ph.rigid_water(2)):
+        given = {name: value[: system.N] for name, value in start.items()}
+        given["position"] *= 0.2 if system.N == 2 else 1.0
+        h = 1e-3 if system.N == 2 else 0.02
+        found = ph.integrate(system, "taylor", step=h, steps=20, **given)
+        other = ph.integrate(system, "rkn6_14a", step=h / 4, steps=80, every=4, **given)
+        assert abs(found.position - other.position).max() < 1e-13
+        assert abs(found.attitude - other.attitude).max() < 1e-13
 
 
 def test_derivatives_of_a_field_by_its_series():

@@ -186,8 +186,8 @@ def test_what_a_run_switches_is_never_fixed():
     [
         (
             lambda: ph.dipoles(n=8),
-            "all pairs of 8 bodies are a pass over neighbours; series are of 64 at most, without cut-off and numbers "
-            "of each",
+            "all pairs of 8 bodies are a pass over neighbours; Taylor series are of 64 at most, without works and "
+            "states",
         ),
         (lambda: ph.particle(1.0, force=lambda t, r, v, p: np.interp(t, [0.0, 1.0], [0.0, 1.0]) * r), "np.interp"),
     ],

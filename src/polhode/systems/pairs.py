@@ -202,17 +202,25 @@ class OfPass:
     """The program of N bodies with loads in the pass: the reason why there is none, but in full."""
 
     N: int
-    sum: Sum | None = None
+    sum: Sum
 
     def __call__(self, part: int) -> Dynamics:
-        return Dynamics(Graph(), self.N, reason=f"its loads on all pairs of {self.N} bodies are a pass over neighbours;"
-                        f" series are of {MOST_IN_FULL} at most, without cut-off and numbers of each")  # fmt: skip
+        reason = (
+            f"its loads on all pairs of {self.N} bodies are a pass over neighbours; Taylor series are of "
+            f"{MOST_IN_FULL} at most, without works and states"
+        )
+        if self.sum.within != OPEN:
+            reason = (
+                "its loads on pairs are a pass over neighbours within a cut-off: these change along the way, each "
+                "member's of their own, and only four derivatives are continuous there, so that no series crosses it"
+            )
+        return Dynamics(Graph(), self.N, reason=reason)
 
     @cached_property
     def in_full(self) -> Dynamics:
         """The program of all pairs, of bodies that are few and see each other from anywhere."""
         sum = self.sum
-        if sum is None or sum.within != OPEN or self.N > MOST_IN_FULL or any(one.each for one in sum.of_pairs):
+        if sum.within != OPEN or self.N > MOST_IN_FULL:
             return self(L.ALL)
         on = tuple(combinations(range(self.N), 2))
         tracing = Tracing(replace(sum, summands=tuple(replace(one, on=one.on or on) for one in sum.summands)))

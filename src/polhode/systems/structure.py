@@ -110,14 +110,19 @@ def interacting(load: Load, N: int, within: Within) -> dict[str, Any]:
     """The attributes of a system of N rigid bodies with nothing but a load on pairs, from the structure of two."""
     places, numbers = places_of(load.parameters, FIRST_PARAMETER)
     each, more = numbers_of_each(load, N, FIRST_PARAMETER + len(numbers))
-    two = Sum(
-        ("a", "b"), (True,) * 2, ((True,) * 3,) * 2, (False,) * 2, (Summand(load, (), places, each),), (),
-        False, np.array([0.0] * FIRST_PARAMETER + numbers + more), within=within,
-    )  # fmt: skip
+
+    def of(count: int) -> Sum:
+        return Sum(
+            tuple(map("body{}".format, range(count))), (True,) * count, ((True,) * 3,) * count, (False,) * count,
+            (Summand(load, (), places, each),), (), False, np.array([0.0] * FIRST_PARAMETER + numbers + more),
+            within=within,
+        )  # fmt: skip
+
+    two = of(2)
     structure = structure_of(two)
     assert structure.pairs is not None
     return {
-        "loads": structure.loads, "potential": structure.potential, "program": OfPass(N),
+        "loads": structure.loads, "potential": structure.potential, "program": OfPass(N, of(N)),
         "conserves": ("energy", *structure.conserves), "provides": stated(velocity_independent=True),
         "decided": frozenset(int(name[1:]) for name in structure.fixed),
         **within.attributes(N, two.parameters, *structure.pairs),
