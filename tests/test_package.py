@@ -1,5 +1,6 @@
 """What is handed out: public names, every file of the package in the wheel, CITATION.cff as pyproject.toml has it."""
 
+import importlib
 import os
 import re
 import runpy
@@ -19,7 +20,8 @@ import polhode as ph
 from each import each
 from polhode import __version__
 from polhode.errors import OldNameWarning
-from polhode.methods import METHODS
+from polhode.lazy import Table, unmade
+from polhode.methods import FAMILIES, METHODS
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -238,3 +240,27 @@ def test_a_listed_module_shows_public_names_only(module):
     assert not [
         name for name in dir(module) if name not in module.__all__ and name not in {*ph.systems.SYSTEMS, *METHODS}
     ]
+
+
+def test_rows_of_a_table_are_made_once_and_when_they_are_asked_for():
+    made = []
+    table = Table({"a": 1, "b": unmade(lambda n: made.append(n) or n, 2), "c": unmade(made.append, 3)})
+    assert list(table) == ["a", "b", "c"] and not made
+    assert table["b"] == table.get("b") == 2 and table.get("d", 4) == 4 and made == [2]
+    assert list(table.values()) == [1, 2, None] and dict(table.items()) == dict(table) and made == [2, 3]
+    assert repr(table) == "{'a': 1, 'b': 2, 'c': None}"
+
+
+def test_a_method_makes_no_row_of_another():
+    text = "import sys; from polhode.methods import METHODS as all, method; method('v2')\n"
+    text += "print(all['v2'], dict.values(all), *sys.modules)"
+    told = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout
+    assert "<method v2: Stoermer-Verlet, kick-flow-kick>" in told and told.count("Unmade") > 100
+    assert "polhode.methods.rotation_parameters" not in told
+
+
+@each("file", FAMILIES)
+def test_names_of_methods_are_those_of_the_rows(file):
+    rows = importlib.import_module(f"polhode.methods.{file}").ROWS
+    assert FAMILIES[file].split() == [getattr(row, "name", row) for row in rows]
+    assert all(METHODS[name].name == name for name in FAMILIES[file].split())

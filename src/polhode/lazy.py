@@ -5,12 +5,15 @@ from __future__ import annotations
 import gc
 import importlib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence, ValuesView
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from polhode.errors import MissingExtra, missing
+
+Row = TypeVar("Row")
 
 
 @contextmanager
@@ -58,6 +61,37 @@ def loaded(package: str, homes: Mapping[str, str], name: str) -> Any:
     home, colon, _ = homes[name].partition(":")
     module = opened(f"{package}.{home}")
     return getattr(module, name) if colon else module
+
+
+class Unmade(partial[Any]):
+    """See ``unmade``."""
+
+
+def unmade(make: Callable[..., Row], *arguments: object, **more: object) -> Row:
+    """The row of a ``Table`` that this function of these arguments makes."""
+    return Unmade(make, *arguments, **more)  # type: ignore[return-value]
+
+
+class Table(dict[str, Row]):
+    """A table by name, whose rows may be ``unmade`` until they are asked for."""
+
+    def __getitem__(self, name: str) -> Row:
+        row = super().__getitem__(name)
+        if isinstance(row, Unmade):
+            row = self[name] = row()
+        return row
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self else default  # noqa: SIM401
+
+    def values(self) -> ValuesView[Row]:  # type: ignore[override]
+        return dict(self.items()).values()
+
+    def items(self) -> ItemsView[str, Row]:  # type: ignore[override]
+        return {name: self[name] for name in self}.items()
+
+    def __repr__(self) -> str:
+        return repr(dict(self.items()))
 
 
 class Later(ModuleType):

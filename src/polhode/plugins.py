@@ -15,13 +15,13 @@ from __future__ import annotations
 import sys
 import warnings
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any
 
 from polhode.arguments.words import arguments_of
 from polhode.errors import InvalidInput, PolhodeWarning, shown
+from polhode.lazy import Row, Table
 
 GROUP = "polhode.plugins"
-Row = TypeVar("Row")
 _loaded: list[bool] = []
 
 
@@ -51,7 +51,7 @@ def _importing() -> bool:
 
 
 def _with_plugins(name: str) -> Any:
-    """The method of a dict that lists all of it, once plug-ins are loaded."""
+    """The method of a dict that tells all its names, once plug-ins are loaded."""
 
     def method(table: dict[str, Any]) -> Any:
         load_plugins()
@@ -60,7 +60,7 @@ def _with_plugins(name: str) -> Any:
     return method
 
 
-class Registry(dict[str, Row]):
+class Registry(Table[Row]):
     """A table by name; packages add their rows before a name is missed, or all are listed."""
 
     def add(self, build: Any, what: str, made: str) -> Any:
@@ -92,7 +92,4 @@ class Registry(dict[str, Row]):
             load_plugins()
         return dict.__contains__(self, name)
 
-    def get(self, name: str, default: Any = None) -> Any:
-        return dict.__getitem__(self, name) if name in self else default
-
-    __iter__, __len__, keys, values, items = map(_with_plugins, ("__iter__", "__len__", "keys", "values", "items"))
+    __iter__, __len__, keys = map(_with_plugins, ("__iter__", "__len__", "keys"))

@@ -26,17 +26,8 @@ from typing import Any
 from polhode.arguments import LONGEST_WORD, text
 from polhode.errors import InvalidInput, closest, shown, unknown_name
 from polhode.html import Tables
-from polhode.methods import (
-    commutator_free,
-    conic,
-    euler_lagrange,
-    krysl,
-    munthe_kaas,
-    rotation_parameters,
-    splitting as splittings,
-    taylor_series,
-    thermostats,
-)
+from polhode.lazy import opened, unmade
+from polhode.methods import splitting as splittings
 from polhode.methods.free_flows import FLOW_NAMES
 from polhode.methods.listing import listings
 from polhode.methods.other_names import INSTEAD, METHOD_OF, OTHER_NAMES, as_here, other_names
@@ -56,11 +47,38 @@ __all__ = [
 LONGEST = 400
 """Most characters of a method string with all its options."""
 
-FAMILIES = (
-    krysl, munthe_kaas, commutator_free, rotation_parameters, splittings, thermostats, taylor_series,
-    euler_lagrange, conic,
-)  # fmt: skip
-METHODS: dict[str, Method] = Registry((row.name, row) for family in FAMILIES for row in family.ROWS)
+FAMILIES = {
+    "krysl": "forward_euler backward_euler forward_euler_m backward_euler_m trap imid trapm imidm swc1 akw bbtrap"
+             " liemid_e1 liemid_e2 liemid_ea",
+    "munthe_kaas": "mkrk bbtrapwd ode45",
+    "commutator_free": "cg3 cg4 cf3 cf4",
+    "rotation_parameters": "rotation_vector euler gibbs_rodrigues modified_rodrigues lie_rk terze"
+                           " rotation_vector_as_printed rotation_vector_bch euler_as_printed rotation_vector_direct"
+                           " euler_direct euler_switching quaternion_rk",
+    "splitting": " ".join(splittings.ROWS),
+    "thermostats": "baoab aboba obabo nose_hoover",
+    "taylor_series": "taylor8 taylor12 taylor16 taylor20 taylor30 taylor",
+    "euler_lagrange": "variational variational_midpoint variational_midpoint4 galerkin4 galerkin6 galerkin8",
+    "conic": "kepler",
+}  # fmt: skip
+"""The names of the rows of each file, which is read when one of them is asked for."""
+FOUND = ("taylor_series", "euler_lagrange", "splitting")
+"""Files that find further rows by their names."""
+
+
+def _file(family: str) -> Any:
+    return opened(f"polhode.methods.{family}")
+
+
+def _made(family: str, name: str) -> Method:
+    rows = _file(family).ROWS
+    return rows[name] if family == "splitting" else next(row for row in rows if row.name == name)
+
+
+METHODS: dict[str, Method] = Registry({
+    name: unmade(_made, family, name)
+    for family, names in FAMILIES.items() for name in names.split()
+})  # fmt: skip
 """Every method by name."""
 
 
@@ -113,7 +131,7 @@ def _resolved(head: str, *words: str, known: Method | None) -> MethodSpec:
 def _row(head: str) -> Method:
     """The row of ``name[/flow]``."""
     name, slash, flow = head.partition("/")
-    row = METHODS.get(name) or taylor_series.find(name) or euler_lagrange.find(name) or splittings.find(name)
+    row = METHODS.get(name) or next(filter(None, (one.find(name) for one in map(_file, FOUND))), None)
     if row is None:
         said = INSTEAD.get(name.lower().replace("-", "_"))
         if name in tableau_names():

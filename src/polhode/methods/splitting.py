@@ -43,6 +43,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.jit import bind, helper, hole, inlined, replaceable
 from polhode.kernel.later import LANES, in_lanes, lane_numbers, some_lane
 from polhode.kernel.signatures import Workspace
+from polhode.lazy import Table, unmade
 from polhode.methods import free_flows
 from polhode.methods.free_flows import FLOW_NAMES, FreeFlow, free_flow
 from polhode.methods.record import CompiledMethod, Method, Option, Promises
@@ -376,11 +377,12 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
     )  # fmt: skip
 
 
-ROWS = (
-    *(splitting(name) for name in SCHEMES),
-    *(splitting("v2", name, name) for name in FLOW_NAMES),
-    replace(splitting("v2", "dmv2", "lgvi"), description="Lie group variational integrator, v2/dmv2", cite="lee2007"),
-)
+LGVI = "Lie group variational integrator, v2/dmv2"
+ROWS: Mapping[str, Method] = Table({
+    **{name: unmade(splitting, name) for name in SCHEMES},
+    **{name: unmade(splitting, "v2", name, name) for name in FLOW_NAMES},
+    "lgvi": unmade(lambda: replace(splitting("v2", "dmv2", "lgvi"), description=LGVI, cite="lee2007")),
+})  # fmt: skip
 """Every scheme with the exact free rotation, every free flow by its own name, and a method known by one of its own."""
 
 

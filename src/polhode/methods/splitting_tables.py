@@ -39,11 +39,11 @@ from __future__ import annotations
 
 import decimal
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from math import factorial
 from types import MappingProxyType
@@ -51,6 +51,7 @@ from typing import Any
 
 from polhode.arguments import choice
 from polhode.errors import InvalidInput, shown, unknown_name
+from polhode.lazy import Table, unmade
 from polhode.methods.tableaux import nodes_and_weights
 
 REQUIREMENTS = ("any", "nystrom", "gradient", "near")
@@ -66,6 +67,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 # ("A", a) or ("B", b, c); numbers are Decimal before rounding, float after.
 Step = tuple[Any, ...]
 Steps = tuple[Step, ...]
+Later = Callable[[], Steps]
 
 
 # --- the record -------------------------------------------------------------------------------------------------------
@@ -192,6 +194,19 @@ def stages_of(scheme: Scheme) -> int:
 # --- from published coefficients to steps -----------------------------------------------------------------------------
 
 
+def _later(steps: Callable[..., Steps]) -> Callable[..., Later]:
+    """The function with its arguments, called where a row is asked for: all of them take a tenth of a second."""
+    return partial(partial, steps)
+
+
+def _row(
+    name: str, title: str, cite: str, order: int, stages: Later, pre: Later = tuple, requires: str = "any",
+    generalised: tuple[int, ...] = (),
+) -> tuple[str, Scheme]:  # fmt: skip
+    """The name of a row, and the row as it is made."""
+    return name, unmade(lambda: Scheme(name, title, cite, order, stages(), pre(), requires, generalised))
+
+
 def _number(x: float | str | Decimal | Fraction) -> Decimal:
     """A number, its text, or a fraction such as "7/24" as a decimal."""
     if type(x) is Decimal:
@@ -230,17 +245,20 @@ def _steps(first: str, a: Sequence[Decimal], b: Sequence[Decimal], c: Sequence[D
     return tuple(mixed)
 
 
+@_later
 def _listed(text: str) -> Steps:
     """Steps from text, of each the letter and its numbers; a kick may leave out its c."""
     steps = [(step[0], step[1:].split()) for step in re.findall("[AB][^AB]*", text)]
     return tuple((letter, *map(_number, (numbers + ["0"])[: 1 + (letter == "B")])) for letter, numbers in steps)
 
 
+@_later
 def _alternating(first: str, a: str, b: str) -> Steps:
     """A scheme without symmetry from all coefficients of A and of B."""
     return _steps(first, _numbers(a), _numbers(b))
 
 
+@_later
 def _palindrome(first: str, a: str | Sequence[Decimal] = "", b: str | Sequence[Decimal] = "", c: str = "") -> Steps:
     """A symmetric scheme from the outer coefficients a1, a2, ... and b1, b2, ...; the innermost follow from the sums.
 
@@ -267,6 +285,7 @@ def _kick_flow_kick(lengths: Iterable[Decimal]) -> Steps:
     return _merged(step for g in lengths for step in (("B", g / 2, zero), ("A", g), ("B", g / 2, zero)))
 
 
+@_later
 def _composition(outer: str) -> Steps:
     """A symmetric composition of v2 from the outer step lengths; the innermost makes the sum 1."""
     with decimal.localcontext(decimal.Context(prec=_DIGITS)):
@@ -274,6 +293,7 @@ def _composition(outer: str) -> Steps:
         return _kick_flow_kick([*lengths, 1 - 2 * sum(lengths, Decimal(0)), *reversed(lengths)])
 
 
+@_later
 def _conjugating(lengths: str) -> Steps:
     """The processor of a composition: steps of v2 of these lengths, then of their negatives in the same order."""
     with decimal.localcontext(decimal.Context(prec=_DIGITS)):
@@ -281,6 +301,7 @@ def _conjugating(lengths: str) -> Steps:
         return _kick_flow_kick([*forth, *(-g for g in forth)])
 
 
+@_later
 def _corrector(sign: int, weights: str | Sequence[Decimal], square: Decimal = Decimal(7) / 40) -> Steps:
     """Wisdom's corrector: Z(n s, w_n) ... Z(s, w_1) Z(-s, -w_1) ... Z(-n s, -w_n) with s = sign sqrt(square).
 
@@ -304,6 +325,7 @@ def _nodes_and_weights(first: str, kicks: int) -> tuple[list[Decimal], list[Deci
         return nodes_and_weights(kicks, 0) if first == "A" else nodes_and_weights(kicks + 1, 2)
 
 
+@_later
 def _quadrature(first: str, kicks: int, corrected: bool) -> Steps:
     """SABA, SBAB and their correctors [laskar2001]: kicks at the nodes of Gauss or Lobatto, with their weights.
 
@@ -315,7 +337,7 @@ def _quadrature(first: str, kicks: int, corrected: bool) -> Steps:
         times = [Decimal(0), *t] if first == "A" else t
         a = [after - before for before, after in pairwise(times)]
         half = kicks // 2, (kicks - 1) // 2
-        stages = _palindrome(first, a[: half[first == "B"]], b[: half[first == "A"]])
+        stages = _palindrome(first, a[: half[first == "B"]], b[: half[first == "A"]])()
         if not corrected:
             return stages
         beta = Decimal(1) / 6 - sum(b[i] * t[i] * (b[i] / 2 + sum(b[i + 1 :])) for i in range(len(b)))
@@ -328,25 +350,25 @@ def _quadrature(first: str, kicks: int, corrected: bool) -> Steps:
 # fmt: off
 _ROWS = [
     # Second order.
-    Scheme("v2", "Stoermer-Verlet, kick-flow-kick", "strang1968", 2, _palindrome("B")),
-    Scheme("v2_dkd", "Stoermer-Verlet, flow-kick-flow", "strang1968", 2, _palindrome("A")),
-    Scheme("omf2", "Omelyan-Mryglod-Folk, smallest second-order error with two kicks", "omelyan2002", 2, _palindrome(
+    _row("v2", "Stoermer-Verlet, kick-flow-kick", "strang1968", 2, _palindrome("B")),
+    _row("v2_dkd", "Stoermer-Verlet, flow-kick-flow", "strang1968", 2, _palindrome("A")),
+    _row("omf2", "Omelyan-Mryglod-Folk, smallest second-order error with two kicks", "omelyan2002", 2, _palindrome(
         "B", b="0.1931833275037836")),
     # Any T and V.
-    Scheme("ruth3", "Ruth, three kicks", "ruth1983", 3, _alternating("B", a="2/3 -2/3 1", b="7/24 3/4 -1/24")),
-    Scheme("mclachlan_s4", "McLachlan S, m = 4", "mclachlan1995", 4, _palindrome("A",
+    _row("ruth3", "Ruth, three kicks", "ruth1983", 3, _alternating("B", a="2/3 -2/3 1", b="7/24 3/4 -1/24")),
+    _row("mclachlan_s4", "McLachlan S, m = 4", "mclachlan1995", 4, _palindrome("A",
         a="0.169139279922072045175002465965 -0.299186203904050799508631715119", b="6/11")),
-    Scheme("mclachlan_s5", "McLachlan S, m = 5", "mclachlan1995", 4, _palindrome("A",
+    _row("mclachlan_s5", "McLachlan S, m = 5", "mclachlan1995", 4, _palindrome("A",
         a="0.089269454226475244886694611261 -0.097336042636895508015359943398", b="2/5 -1/10")),
-    Scheme("pefrl", "position-extended Forest-Ruth-like", "omelyan2002", 4, _palindrome("A",
+    _row("pefrl", "position-extended Forest-Ruth-like", "omelyan2002", 4, _palindrome("A",
         a="0.178617895844809067059903767081 -0.066264582669818496278015621765", b="0.712341831062605403831890458069")),
-    Scheme("vefrl", "velocity-extended Forest-Ruth-like", "omelyan2002", 4, _palindrome("B",
+    _row("vefrl", "velocity-extended Forest-Ruth-like", "omelyan2002", 4, _palindrome("B",
         a="0.520943339103989881067161276347", b="0.164498651557575972021633211800 1.235692651138916999762645480905")),
-    Scheme("s4_6", "Blanes-Moan S6 (b2 is negative; a minus sign is lost in some reprints)", "blanes2002", 4,
+    _row("s4_6", "Blanes-Moan S6 (b2 is negative; a minus sign is lost in some reprints)", "blanes2002", 4,
         _palindrome("A",
         a="0.079203696431195652849762968973 0.353172906049773998963802400749 -0.042065080357719538300457399559",
         b="0.209515106613361999166435600096 -0.143851773179818005912473396679")),
-    Scheme("s6_10", "Blanes-Moan S10", "blanes2002", 6, _palindrome("A", a="""
+    _row("s6_10", "Blanes-Moan S10", "blanes2002", 6, _palindrome("A", a="""
             0.050262764400392686021221655605  0.413514300428343815063063709079  0.045079889794398062968897053713
            -0.188054853819568914799128479216  0.541960678450780134831414736923
         """, b="""
@@ -354,53 +376,53 @@ _ROWS = [
             0.432666402578173597527667974620
         """)),
     # Nystroem: T quadratic in the momenta, V of the configuration only. A and B cannot be swapped.
-    Scheme("mclachlan_sb3a4", "McLachlan SB3A, m = 4", "mclachlan1995", 4, _palindrome("A",
+    _row("mclachlan_sb3a4", "McLachlan SB3A, m = 4", "mclachlan1995", 4, _palindrome("A",
         a="0.188195217768838217868020938974 -0.021528551102171551201354272307", b="1"), requires="nystrom"),
-    Scheme("mclachlan_sb3a5", "McLachlan SB3A, m = 5", "mclachlan1995", 4, _palindrome("A",
+    _row("mclachlan_sb3a5", "McLachlan SB3A, m = 5", "mclachlan1995", 4, _palindrome("A",
         a="0.405188618395252277210397692575 -0.287144040816524088990366555529",
         b="-0.041095890410958904114024846833 0.288135593220338983045787796781"), requires="nystrom"),
-    Scheme("ma4", "McLachlan-Atela, four kicks", "mclachlan1992", 4, _alternating("B", a="""
+    _row("ma4", "McLachlan-Atela, four kicks", "mclachlan1992", 4, _alternating("B", a="""
             0.515352837431122936400355298435 -0.085782019412973646070268733774  0.441583023616466524253075476359
             0.128846158365384185416837958980
         """, b="""
             0.134496199277431089205480943185 -0.224819803079420805816546847320  0.756320000515668291111745845958
             0.334003603286321425499320058177
         """), requires="nystrom"),
-    Scheme("ma5", "McLachlan-Atela, six kicks", "mclachlan1992", 5, _alternating("B", a="""
+    _row("ma5", "McLachlan-Atela, six kicks", "mclachlan1992", 5, _alternating("B", a="""
             0.339839625839110000000261460017 -0.088601336903027328652358560344  0.585856476825962118809905316288
            -0.603039356536491888197936296667  0.323580796554697639324957506187  0.442363794219749458715170574519
         """, b="""
             0.119390029287567275794628194091  0.698927370382475230835018431845 -0.171312358271600775407893165003
             0.401269502251353447995822976585  0.010705081848235983987424191065 -0.058979625498031163205000628583
         """), requires="nystrom"),
-    Scheme("calvo4", "Calvo-Sanz-Serna, four kicks", "calvo1993", 4, _alternating("B", a="""
+    _row("calvo4", "Calvo-Sanz-Serna, four kicks", "calvo1993", 4, _alternating("B", a="""
             0.205177661542289153438445730935  0.403021281604211953919753554210 -0.120920876338911789381751034412
             0.512721933192410682023551749268
         """, b="""
             0.061758858135628703515093248300  0.338978026553642115917667599575  0.614791307175577956483792182634
            -0.140548014659375052104197066230  0.125019822794526276187644035721
         """), requires="nystrom"),
-    Scheme("rkn4_6b", "Blanes-Moan SRKN6b", "blanes2002", 4, _palindrome("B",
+    _row("rkn4_6b", "Blanes-Moan SRKN6b", "blanes2002", 4, _palindrome("B",
         a="0.245298957184271162603932411991 0.604872665711079974960892698428",
         b="0.082984406417405018838347466664 0.396309801498368077094911504924 -0.039056304922348435170865279402"),
         requires="nystrom"),
-    Scheme("rkn6_7", "seven kicks, another solution of the equations of Okunbor and Skeel", "okunbor1994", 6,
+    _row("rkn6_7", "seven kicks, another solution of the equations of Okunbor and Skeel", "okunbor1994", 6,
         _palindrome("A",
         a="0.185741872475614216281707949363 -0.021252782127886445746196581593 -0.296005126999509728274260562933",
         b="-0.403829930234825015040091442942 0.693125122491730196969356876472 0.008838140048402304494847306085"),
         requires="nystrom"),
-    Scheme("rkn6_7os", "Okunbor-Skeel method 13", "okunbor1994", 6, _palindrome("A",
+    _row("rkn6_7os", "Okunbor-Skeel method 13", "okunbor1994", 6, _palindrome("A",
         a="-1.013087978917174729814904578489 1.187429573732542707024293320637 -0.018335852096460590344387488410",
         b="0.000166006926500098942174707243 -0.379624214263773606081946907999 0.689137411851810636740801664658"),
         requires="nystrom"),
-    Scheme("rkn6_11b", "Blanes-Moan SRKN11b", "blanes2002", 6, _palindrome("B", a="""
+    _row("rkn6_11b", "Blanes-Moan SRKN11b", "blanes2002", 6, _palindrome("B", a="""
             0.123229775946271151561086380333  0.290553797799558270366414169328 -0.127049212625416915662505053827
            -0.246331761062075404194973489104  0.357208872795927752619860349619
         """, b="""
             0.041464998518262843298778133915  0.198128671918066541136726473181 -0.040006192104152686888828363536
             0.075253984301580341127878878527 -0.011511387420687770062443201501
         """), requires="nystrom"),
-    Scheme("rkn6_14a", "Blanes-Moan SRKN14a", "blanes2002", 6, _palindrome("A", a="""
+    _row("rkn6_14a", "Blanes-Moan SRKN14a", "blanes2002", 6, _palindrome("A", a="""
             0.037859319840613631645033630911  0.102635633102433652899367989852 -0.025867888266561678832758422522
             0.314241403071470482102346208880 -0.130144459517420561498996693573  0.106417700369538296505266711423
            -0.008794243128508576972076961300
@@ -408,7 +430,7 @@ _ROWS = [
             0.091719152624462665740375182177  0.183983170005008582474273403279 -0.056534365832884141340411561155
             0.004914688774710470065149070953  0.143761127168367503917297372064  0.328567693746804271515576298788
         """), requires="nystrom"),
-    Scheme("rkn8_17", "Blanes-Casas-Escorihuela-Tomas, 17 kicks", "blanes2022", 8, _palindrome("A", a="""
+    _row("rkn8_17", "Blanes-Casas-Escorihuela-Tomas, 17 kicks", "blanes2022", 8, _palindrome("A", a="""
             0.052092434384033900642603796835  0.225287493267702165807274831864  0.416276189612257117795363856737
            -0.384567270213950399652168569029  0.099727178347051481667454758937 -0.108833834399100218757003157958
             0.222010736648991680848341975522  0.523879522036734296002247438223
@@ -418,28 +440,28 @@ _ROWS = [
             0.459041581767136840219244627361 -0.003660836270318358975321459400
         """), requires="nystrom"),
     # Nystroem with the commutator load.
-    Scheme("nystrom4_v", "kick-flow-kick with one modified kick [vilmart2013, sec. 3], Chin 4A", "chin1997", 4,
+    _row("nystrom4_v", "kick-flow-kick with one modified kick [vilmart2013, sec. 3], Chin 4A", "chin1997", 4,
         _palindrome("B", b="1/6", c="0 1/72"), requires="gradient"),
-    Scheme("chin4b", "Chin 4B", "chin1997", 4, _palindrome("A", a="0.211324865405187117745425609749",
+    _row("chin4b", "Chin 4B", "chin1997", 4, _palindrome("A", a="0.211324865405187117745425609749",
         c="0.005582274842315056384844867885"), requires="gradient"),
-    Scheme("chin4c", "Chin 4C", "chin1997", 4, _palindrome("A", a="1/6", b="3/8", c="0 1/192"), requires="gradient"),
-    Scheme("fg6_5", "five modified kicks, flow first; leading error minimised", "omelyan2003", 6, _palindrome("A",
+    _row("chin4c", "Chin 4C", "chin1997", 4, _palindrome("A", a="1/6", b="3/8", c="0 1/192"), requires="gradient"),
+    _row("fg6_5", "five modified kicks, flow first; leading error minimised", "omelyan2003", 6, _palindrome("A",
         a="0.109572455010515118804517156350 0.456769882413270885551641803048",
         b="0.268849151062253450956561920795 0.155636645881498774937862708336",
         c="0.001079657816744358614710714261 -0.006520974382866871595580502004 0.020636311405723747414437051851"),
         requires="gradient"),
-    Scheme("fg6_5b", "five modified kicks, kick first; leading error minimised", "omelyan2003", 6, _palindrome("B",
+    _row("fg6_5b", "five modified kicks, kick first; leading error minimised", "omelyan2003", 6, _palindrome("B",
         a="0.500398326778054452629545617013 -0.228037180355372366681649192869",
         b="0.082568272122907043055380084395 0.011703806620091663764308646734",
         c="-0.000214091936542351660479456995 -0.000327914406474976031233244815 0.004536502061159394656617037989"),
         requires="gradient"),
-    Scheme("pmlf4", "Takahashi-Imada kernel with a processor", "takahashi1984", 4, _palindrome("A", c="1/24"),
+    _row("pmlf4", "Takahashi-Imada kernel with a processor", "takahashi1984", 4, _palindrome("A", c="1/24"),
         pre=_listed("""
             B  0.185935399684605464415966643791  A  0.874930615595543534033796586897
             B  0.073196979785811449079112983796  A -0.237106680151021920477108226728
             B -0.157662426929808107551937572779  A -0.536353982903912807613546305361
         """), requires="gradient"),
-    Scheme("pmlf6", "Blanes-Casas-Ros, three kicks, one of them modified, processed", "blanes2001rkn", 6, _palindrome(
+    _row("pmlf6", "Blanes-Casas-Ros, three kicks, one of them modified, processed", "blanes2001rkn", 6, _palindrome(
         "A", a="-0.068261038391863012714531744785", b="0.262112935251702805434372890089",
         c="0 0.016401112816078327824712389108"), pre=_listed("""
             A  0.079432882424554285500508683781  B  1.359942448745526266497650386414 -0.034841228074994984635075415026
@@ -450,63 +472,63 @@ _ROWS = [
             A  0.564398710666239512203482932504  B -0.680252073928462660446900239252 -0.005
         """), requires="gradient"),
     # Compositions of v2.
-    Scheme("yoshida4", "triple jump, Forest-Ruth", "yoshida1990", 4, _composition("1.351207191959657634047687808971")),
-    Scheme("suzuki4", "Suzuki fractal, five steps", "suzuki1990", 4, _composition(
+    _row("yoshida4", "triple jump, Forest-Ruth", "yoshida1990", 4, _composition("1.351207191959657634047687808971")),
+    _row("suzuki4", "Suzuki fractal, five steps", "suzuki1990", 4, _composition(
         "0.414490771794375737142354062861 0.414490771794375737142354062861")),
-    Scheme("suzuki6", "Suzuki fractal, 25 steps", "suzuki1990", 6, _composition("""
+    _row("suzuki6", "Suzuki fractal, 25 steps", "suzuki1990", 6, _composition("""
             0.154632342867271877402936449981  0.154632342867271877402936449981 -0.245463543735814684835882758849
             0.154632342867271877402936449981  0.154632342867271877402936449981  0.154632342867271877402936449981
             0.154632342867271877402936449981 -0.245463543735814684835882758849  0.154632342867271877402936449981
             0.154632342867271877402936449981 -0.204038599674711772469391737062 -0.204038599674711772469391737062
         """)),
-    Scheme("mclachlan_ss5", "McLachlan SS, m = 5", "mclachlan1995", 4, _composition(
+    _row("mclachlan_ss5", "McLachlan SS, m = 5", "mclachlan1995", 4, _composition(
         "0.280000000000000000004684243202 0.625466428467670045002154479170")),
-    Scheme("mclachlan_ss9", "McLachlan SS, m = 9", "mclachlan1995", 6, _composition("""
+    _row("mclachlan_ss9", "McLachlan SS, m = 9", "mclachlan1995", 6, _composition("""
             0.186699999999999999997735427433  0.555497023712478399157309069073  0.129466948913475358058052404504
            -0.843265623387734608549401234309
         """)),
-    Scheme("mclachlan_ss17", "McLachlan SS, m = 17", "mclachlan1995", 8, _composition("""
+    _row("mclachlan_ss17", "McLachlan SS, m = 17", "mclachlan1995", 8, _composition("""
             0.128865979381443298966509237146  0.581514087105250962430744588127 -0.410175371469850137526249041870
             0.185146935716587732655603596715 -0.409552343420851419345958835376  0.144405941080012041060457415924
             0.278335500393679651312314138258  0.314956683916294857886672973621
         """)),
-    Scheme("kl4", "Kahan-Li, five steps, first set", "kahan1997", 4, _composition(
+    _row("kl4", "Kahan-Li, five steps, first set", "kahan1997", 4, _composition(
         "0.788675134594812882254574390251 0.211324865405187117745425609749")),
-    Scheme("kl4b", "Kahan-Li, five steps, second set", "kahan1997", 4, _composition(
+    _row("kl4b", "Kahan-Li, five steps, second set", "kahan1997", 4, _composition(
         "0.211324865405187117745425609749 0.788675134594812882254574390251")),
-    Scheme("kl6", "Kahan-Li, nine steps, first set", "kahan1997", 6, _composition("""
+    _row("kl6", "Kahan-Li, nine steps, first set", "kahan1997", 6, _composition("""
             0.392161444007314139279250557423  0.332599136789359438599748637500 -0.706246172557639359809964819549
             0.082213596293550800231490448102
         """)),
-    Scheme("kl6b", "Kahan-Li, nine steps, second set", "kahan1997", 6, _composition("""
+    _row("kl6b", "Kahan-Li, nine steps, second set", "kahan1997", 6, _composition("""
             0.391030203308684788167437999972  0.334037289611136017488805393772 -0.706227281187561343453768156848
             0.081877549648059445771394118117
         """)),
-    Scheme("kl8a", "Kahan-Li, 17 steps, first set", "kahan1997", 8, _composition("""
+    _row("kl8a", "Kahan-Li, 17 steps, first set", "kahan1997", 8, _composition("""
             0.130202483088890080878817632097  0.561162981775108384561964407700 -0.389474962644847286408078598235
             0.158841906555155600896210745707 -0.395903894133237577336231539348  0.184539640978315707091832541533
             0.258374387686322047293979109995  0.295011723609310298870966240218
         """)),
-    Scheme("kl8", "Kahan-Li, 17 steps, second set", "kahan1997", 8, _composition("""
+    _row("kl8", "Kahan-Li, 17 steps, second set", "kahan1997", 8, _composition("""
             0.127136927734878579161312620174  0.561702537988802699716325316872 -0.382534719948830188880351164614
             0.160076056294647431194833245689 -0.401816374326806966728129765480  0.187366716542278497243628784386
             0.260708709207792405696561601166  0.290397388125161623887014752659
         """)),
-    Scheme("kl10a", "Kahan-Li, 31 steps, first set", "kahan1997", 10, _composition("""
+    _row("kl10a", "Kahan-Li, 31 steps, first set", "kahan1997", 10, _composition("""
            -0.481598956002530028702664609916  0.003630393154459592687870162189  0.501803175587231402790845429143
             0.282984026245062548684125543569  0.807029678953722238058585595240 -0.026090580538592205447390766384
            -0.872865901463180715468564871963 -0.523735680625105816426270223306  0.445218442999527892520328083216
             0.186122895470979078873598907026  0.231373278664383606333792782176 -0.521910365904186289052511715475
             0.748661137144992967926519490619  0.066736511890604057531549903582 -0.803603243756708303163881206362
         """)),
-    Scheme("kl10b", "Kahan-Li, 31 steps, second set", "kahan1997", 10, _composition("""
+    _row("kl10b", "Kahan-Li, 31 steps, second set", "kahan1997", 10, _composition("""
             0.273384769262284527821343592081  0.445878465025602839965845186675  0.832196428471363071257391340540
            -0.833968685549579428786821623247  0.278918430570151942925853123811  0.890327380457025320062991033709
             0.056681514845245709418235974624 -0.857374208149788877221115583360 -0.467894925548365861108772430579
            -0.479190091823982642488069922002  0.167240746800437089092360400867 -0.874431512633761433072461184865
            -0.498734818536201657861066644698  0.589305366089749188510956183902  0.834589377908827297750098990043
         """)),
-    Scheme("kl10c", "Kahan-Li, 33 steps, first set", "kahan1997", 10, _composition("""
+    _row("kl10c", "Kahan-Li, 33 steps, first set", "kahan1997", 10, _composition("""
             0.070428877682658066880031752903  0.874156517353539490412304391891  0.055414604963802442708365710576
            -0.066800477898797011599175507520 -0.626413089587995555927767329692  0.236826210875287628724618340427
            -0.422210634031700542099192502357  0.242229422010408592486119661496  0.047374515478601436594145868753
@@ -514,7 +536,7 @@ _ROWS = [
             0.716085675784505636081382777868 -0.800167302473105735118943320010  0.237781852922567707471765006981
            -0.323303015508639433891290486180
         """)),
-    Scheme("kl10d", "Kahan-Li, 33 steps, second set", "kahan1997", 10, _composition("""
+    _row("kl10d", "Kahan-Li, 33 steps, second set", "kahan1997", 10, _composition("""
             0.122824276447215720936445737271  0.776446808906964403419803889885  0.148815145537342974788995856770
            -0.172391259535060672488455820752 -0.547459957818524637872803603422  0.145129323273069274791752676271
            -0.315645551531144605623564802986  0.120868650898338719792736521464  0.179102775178663442580996304405
@@ -522,37 +544,37 @@ _ROWS = [
             0.644442391690166465380428378012 -0.719301493702016125573716871868  0.210369024973486646099798659658
            -0.269081949415705162943035649851
         """)),
-    Scheme("yoshida6", "Yoshida 6A", "yoshida1990", 6, _composition(
+    _row("yoshida6", "Yoshida 6A", "yoshida1990", 6, _composition(
         "0.784513610477557263819497633866 0.235573213359358133684793182979 -1.177679984178871006946415680964")),
-    Scheme("yoshida6b", "Yoshida 6B", "yoshida1990", 6, _composition(
+    _row("yoshida6b", "Yoshida 6B", "yoshida1990", 6, _composition(
         "1.439848167976783090930499281479 0.004260681870792016196083713829 -2.132285222001451520705993372221")),
-    Scheme("yoshida6c", "Yoshida 6C", "yoshida1990", 6, _composition(
+    _row("yoshida6c", "Yoshida 6C", "yoshida1990", 6, _composition(
         "1.447782562399297932897896663299 -2.144035316305389310601301806660 0.001528862284249270252267238617")),
-    Scheme("yoshida8", "Yoshida 8D, also Suzuki-Umeno", "yoshida1990", 8, _composition("""
+    _row("yoshida8", "Yoshida 8D, also Suzuki-Umeno", "yoshida1990", 8, _composition("""
             0.741670364350612953448227801784 -0.409100825800031593997300095894  0.190754710296238379953876256450
            -0.573862471116082266656387726636  0.299064181303655923844463540689  0.334624918245298183784957979882
             0.315293092396766596632056663811
         """)),
-    Scheme("yoshida8a", "Yoshida 8A", "yoshida1990", 8, _composition("""
+    _row("yoshida8a", "Yoshida 8A", "yoshida1990", 8, _composition("""
             1.042426208699704264348953268398  1.820206309706980069331733166121  0.157739928123708321342825783080
             2.440027326166344063816895897619 -0.007169894197095332099806129250 -2.446991823704245889294691452381
            -1.615823741500653784787940197459
         """)),
-    Scheme("sp6_11", "Sofroniou-Spaletta, 11 steps", "sofroniou2005", 6, _composition("""
+    _row("sp6_11", "Sofroniou-Spaletta, 11 steps", "sofroniou2005", 6, _composition("""
             0.213755839458782545555180669649  0.183293814074257139113859744252  0.176928194730989437948988117099
            -0.443290826811702158496228296263  0.117285604328659353854035856691
         """)),
-    Scheme("sp6", "Sofroniou-Spaletta, 13 steps", "sofroniou2005", 6, _composition("""
+    _row("sp6", "Sofroniou-Spaletta, 13 steps", "sofroniou2005", 6, _composition("""
             0.138619308540516952458080130426  0.133465628510747604070468588322  0.130705310114492251905427557850
             0.129618937569070347725053665371 -0.350003248939208965161708309113  0.118055306530023871702734389540
         """)),
-    Scheme("sp8", "Sofroniou-Spaletta, 21 steps", "sofroniou2005", 8, _composition("""
+    _row("sp8", "Sofroniou-Spaletta, 21 steps", "sofroniou2005", 8, _composition("""
             0.106477289845500318239319678549  0.108374086458357263974334105915  0.353378210526543424195345413241
            -0.233414140231650821987802811283 -0.244452667915288412694621714132  0.113178484357556333147009525156
             0.118929056250003500626929722840  0.126039123218259881403056702684  0.125817187361760418043923916416
             0.116991350192176421807228814335
         """)),
-    Scheme("sp10", "Sofroniou-Spaletta, 35 steps", "sofroniou2005", 10, _composition("""
+    _row("sp10", "Sofroniou-Spaletta, 35 steps", "sofroniou2005", 10, _composition("""
             0.078795722521686419263907679338  0.313096103415108527764812471926  0.027918383235078066109520273275
            -0.229592841593907094151213396797  0.130962061077164863174656859280 -0.269733405654510714344609732224
             0.074973343155891435666137105641  0.111993423999810204889575080736  0.366133449546226751193148123531
@@ -561,27 +583,27 @@ _ROWS = [
             0.050665090759924496335874344157  0.049674370639729879054568800279
         """)),
     # Processed compositions of v2.
-    Scheme("p6_7", "Blanes, seven steps, processed", "blanes2001", 6, _composition(
+    _row("p6_7", "Blanes, seven steps, processed", "blanes2001", 6, _composition(
         "0.513910778424374021173124535055 0.364193022833857755279202579306 -0.867423280969273745187857118086"),
         pre=_conjugating("""
             0.224512214195200041503204152142  0.461165940466493970810526722107  0.074332422810238014540116220448
            -0.384998538774070021324936970726 -0.375012038697862005528910123972
         """)),
-    Scheme("p6_11", "Blanes-Casas-Murua, 11 steps, processed", "blanes2006", 6, _composition("""
+    _row("p6_11", "Blanes-Casas-Murua, 11 steps, processed", "blanes2006", 6, _composition("""
             0.170576886500922215701503304742  0.170576886500922215701503304742  0.170576886500922215701503304742
             0.170576886500922215701503304742 -0.423366140892658047989052006757
         """), pre=_conjugating("""
             0.268037235979767708060596451686  0.206219531391259783535122284723 -0.236513874832030927400154261525
            -0.090869822762408594178573436726 -0.246873069776588954915080271836  0.100000000000000984898089233678
         """)),
-    Scheme("p6", "Blanes-Casas-Murua, 13 steps, processed", "blanes2006", 6, _composition("""
+    _row("p6", "Blanes-Casas-Murua, 13 steps, processed", "blanes2006", 6, _composition("""
             0.125696288720106040990493754395  0.125696288720106040990493754395  0.125696288720106040990493754395
             0.125696288720106040990493754395  0.148070660114964759186873277625 -0.350856370823829166867677636540
         """), pre=_conjugating("""
             0.100000000000000005962644180359  0.225080298761175987310855490242  0.191244694511160983778045076693
            -0.212763792194890024432774987214 -0.096601573065822941634630890429 -0.206959628011624010984138869650
         """)),
-    Scheme("p8", "Blanes-Casas-Murua, 13 steps, processed", "blanes2006", 8, _composition("""
+    _row("p8", "Blanes-Casas-Murua, 13 steps, processed", "blanes2006", 8, _composition("""
             0.168000000000000184478747426389  0.168000000000000184478747426389  0.585550530805562332068687744310
            -0.460090457516871692266525713011  0.172863148729730756262996267417  0.179664539695038833985610129375
         """), pre=_conjugating("""
@@ -590,7 +612,7 @@ _ROWS = [
             0.511744926116413065528445153639 -0.236885952363383943219305949529 -0.598212975943381044115937975987
             0.543415765371656089281960814873
         """)),
-    Scheme("p10", "Blanes-Casas-Murua, 23 steps, processed", "blanes2006", 10, _composition("""
+    _row("p10", "Blanes-Casas-Murua, 23 steps, processed", "blanes2006", 10, _composition("""
             0.121657748919386458476163568017  0.121657748919386458476163568017  0.121657748919386458476163568017
             0.121657748919386458476163568017  0.121657748919386458476163568017 -0.511318780154775505202457340743
            -0.172858614884935943669690885179  0.123016258833076097345641022164  0.441503951671560066330540603547
@@ -602,13 +624,13 @@ _ROWS = [
            -0.343034566247896088636853867878 -0.533403027367497799777852063615 -0.009116041813337970300757600497
         """)),
     # Processed splittings.
-    Scheme("ps4", "Blanes-Casas-Ros kernel of three kicks, processed", "blanes1999", 4, _palindrome("A",
+    _row("ps4", "Blanes-Casas-Ros kernel of three kicks, processed", "blanes1999", 4, _palindrome("A",
         a="0.560087981092461912134893032920", b="1.517147970720722756120079275090"), pre=_listed("""
             B -0.183966960823517350812865309323  A -0.515004334489991641271514629890
             B -0.113697834595954068671480905584  A  0.196714151421657063892738506548
             B  0.297664795419471419484346214907  A  0.318290183068334577378776123340
         """)),
-    Scheme("pni6_4", "Blanes-Casas-Ros (6,4), two kicks, processed", "blanes2000", 4, _alternating("A",
+    _row("pni6_4", "Blanes-Casas-Ros (6,4), two kicks, processed", "blanes2000", 4, _alternating("A",
         a="-0.233944912506935279358943912668 1.233944912506935279358943912668",
         b="1.233944912506935279358943912668 -0.233944912506935279358943912668"), pre=_listed("""
             B -0.500000000000000023594738021290  A -0.484229679845786100078336739195
@@ -616,7 +638,7 @@ _ROWS = [
             B  0.511942340768926088729433244659  A  0.911260323688416171358998929929
             B -0.225647154894840982587609323484
         """), requires="nystrom", generalised=(6, 4)),
-    Scheme("plf7_6_4", "Blanes-Casas-Ros (7,6,4), three kicks, processed", "blanes2000", 4, _palindrome("A",
+    _row("plf7_6_4", "Blanes-Casas-Ros (7,6,4), three kicks, processed", "blanes2000", 4, _palindrome("A",
         a="0.560087981092461912134893032920", b="1.517147970720722756120079275090"), pre=_listed("""
             A  0.334622229873080209290132527007  B  1.621810118086800782896884447171
             A -1.097567990732161186491128762363  B -0.006170946811014235423485046837
@@ -626,52 +648,52 @@ _ROWS = [
             A  0.014118322208886936388187489572  B  0.500000000000000036996591827916
         """), requires="near", generalised=(7, 6, 4)),
     # Nearly integrable: B is small.
-    Scheme("aba8_4", "McLachlan (8,4)", "mclachlan1995small", 4, _palindrome("A",
+    _row("aba8_4", "McLachlan (8,4)", "mclachlan1995small", 4, _palindrome("A",
         a="0.075346960269892888416527803683 0.517916854688256782300773978496",
         b="0.190225939373676619245230762738 0.846524070443526257055080544647"), requires="near", generalised=(8, 4)),
-    Scheme("aba10_4", "(10,4)", "blanes2013", 4, _palindrome("A",
+    _row("aba10_4", "(10,4)", "blanes2013", 4, _palindrome("A",
         a="0.047067100645972506129478876372 0.184756935417088106924737619370 0.282706005679836205324361656554",
         b="0.118881917368197019945350395085 0.241050460551501565744166786590 -0.273286666705323806054311398166"),
         requires="near", generalised=(10, 4)),
-    Scheme("aba8_6_4", "(8,6,4)", "blanes2013", 4, _palindrome("A",
+    _row("aba8_6_4", "(8,6,4)", "blanes2013", 4, _palindrome("A",
         a="0.071133426498223117777938730006 0.241153427956640098736487795326 0.521411761772814789212136078068",
         b="0.183083687472197221961703757166 0.310782859898574869507522291054 -0.026564618511958800697212137916"),
         requires="near", generalised=(8, 6, 4)),
-    Scheme("aba10_6_4", "(10,6,4)", "blanes2013", 4, _palindrome("A", a="""
+    _row("aba10_6_4", "(10,6,4)", "blanes2013", 4, _palindrome("A", a="""
             0.038094497422412195456975322309  0.145298716116913749294020072661  0.207627695725541250716205611325
             0.435909703651526159223154862401
         """, b="0.095858880837075210610771503771 0.204446153142998780680507783916 0.217070347978991101714338592431"),
         requires="near", generalised=(10, 6, 4)),
-    Scheme("abah8_4_4", "(8,4,4), made for a B that is itself split", "farres2013", 4, _palindrome("A",
+    _row("abah8_4_4", "(8,4,4), made for a B that is itself split", "farres2013", 4, _palindrome("A",
         a="0.274140268943401876164056544038 -0.107568438440164230625110529706 -0.048018502590601692691195417151",
         b="0.640885795162512717732249116472 -0.858575448956782856588128324636"), requires="near", generalised=(8, 4)),
-    Scheme("abah8_6_4", "(8,6,4), made for a B that is itself split", "farres2013", 4, _palindrome("A", a="""
+    _row("abah8_6_4", "(8,6,4), made for a B that is itself split", "farres2013", 4, _palindrome("A", a="""
             0.068102356516583720847239766821  0.251136038722103323307282958046 -0.075072649572165625160068217676
            -0.009544719701745007811488218957
         """, b="0.168443259361895453431038269776 0.424317717374267722430035165741 -0.585810969468175681230901535540"),
         requires="near", generalised=(8, 6, 4)),
-    Scheme("abah10_6_4", "(10,6,4), made for a B that is itself split", "farres2013", 4, _palindrome("A", a="""
+    _row("abah10_6_4", "(10,6,4), made for a B that is itself split", "farres2013", 4, _palindrome("A", a="""
             0.047319086976533822704043717963  0.265110523574878515953948003619 -0.009976522883811240843267468165
            -0.059929199734941551263952479877
         """, b="""
             0.119688462458532203531286429749  0.375295585537937425042012853769 -0.468459341832599378365082040981
             0.335139734275589701039309894295
         """), requires="near", generalised=(10, 6, 4)),
-    Scheme("wisdom3", "flow-kick-flow with the symplectic corrector of order 3", "wisdom1996", 2, _palindrome("A"),
+    _row("wisdom3", "flow-kick-flow with the symplectic corrector of order 3", "wisdom1996", 2, _palindrome("A"),
         pre=_corrector(1, "-0.024900596027799867499350357910"), requires="near", generalised=(4, 2)),
-    Scheme("wisdom5", "flow-kick-flow with the symplectic corrector of order 5", "wisdom1996", 2, _palindrome("A"),
+    _row("wisdom5", "flow-kick-flow with the symplectic corrector of order 5", "wisdom1996", 2, _palindrome("A"),
         pre=_corrector(-1, "-0.008300198675933289166450119303 0.041500993379666445832250596517"), requires="near",
         generalised=(6, 2)),
-    Scheme("wisdom7", "flow-kick-flow with the symplectic corrector of order 7", "wisdom1996", 2, _palindrome("A"),
+    _row("wisdom7", "flow-kick-flow with the symplectic corrector of order 7", "wisdom1996", 2, _palindrome("A"),
         pre=_corrector(-1,
         "0.002492681142692210577903059395 -0.018270923246702131478062356885 0.053964399093127498721765893494"),
         requires="near", generalised=(8, 2)),
-    Scheme("wisdom11", "flow-kick-flow with the symplectic corrector of order 11", "wisdom1996", 2, _palindrome("A"),
+    _row("wisdom11", "flow-kick-flow with the symplectic corrector of order 11", "wisdom1996", 2, _palindrome("A"),
         pre=_corrector(1, """
            -0.000203615796478546513016328188  0.002348721529229535418830732885 -0.012309078592019946317544564763
             0.038121613681288650508647613260 -0.072593394748842738674253180743
         """), requires="near", generalised=(12, 2)),
-    Scheme("wisdom17", "flow-kick-flow with the symplectic corrector of order 17", "wisdom1996", 2, _palindrome("A"),
+    _row("wisdom17", "flow-kick-flow with the symplectic corrector of order 17", "wisdom1996", 2, _palindrome("A"),
         pre=_corrector(1, """
             0.000004334741547337358019065022 -0.000076436355227935738363241847  0.000635999830758176589831668816
            -0.003313257706938065565549019683  0.012071760822342291062449751727 -0.032422198864713580293681523030
@@ -681,10 +703,10 @@ _ROWS = [
 # fmt: on
 
 
-def _laskar_robutel(first: str, kicks: int, corrected: bool) -> Scheme:
+def _laskar_robutel(first: str, kicks: int, corrected: bool) -> tuple[str, Scheme]:
     family = {"A": "SABA", "B": "SBAB"}[first] + "C" * corrected
     orders = (2 * kicks, 4 if corrected else 2)
-    return Scheme(
+    return _row(
         f"{family.lower()}{kicks}", f"Laskar-Robutel {family}{kicks}, ({orders[0]},{orders[1]})", "laskar2001",
         min(orders), _quadrature(first, kicks, corrected), requires="gradient" if corrected else "near",
         generalised=orders,
@@ -695,7 +717,7 @@ _ROWS += [
     _laskar_robutel(first, kicks, corrected) for corrected in (False, True) for first in "AB" for kicks in range(1, 11)
 ]
 
-SCHEMES: Mapping[str, Scheme] = MappingProxyType({row.name: row for row in _ROWS})
+SCHEMES: Mapping[str, Scheme] = MappingProxyType(Table(_ROWS))
 """The splittings by name, each a ``Scheme`` with its coefficients."""
 
 
@@ -760,7 +782,7 @@ def corrected(rule: Scheme, pairs: int = PAIRS, square: Decimal = SQUARE) -> Sch
     orders = (last + 2, second, *[third] * (third < second))
     return Scheme(
         f"{rule.name}_corrected", f"{rule.title}, with the corrector of its first-order errors", "wisdom1996",
-        third, stages, _corrector(1, weights[::-1], square), rule.requires, orders,
+        third, stages, _corrector(1, weights[::-1], square)(), rule.requires, orders,
     )  # fmt: skip
 
 

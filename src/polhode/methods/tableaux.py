@@ -85,6 +85,7 @@ from numpy.polynomial import legendre
 
 from polhode.arguments import array, text
 from polhode.errors import InvalidInput, shown, unknown_name
+from polhode.lazy import Table, unmade
 from polhode.plugins import load_plugins
 
 __all__ = [
@@ -735,7 +736,7 @@ def _in_family(name: str) -> Tableau | None:
 
 # --- the registry -----------------------------------------------------------------------------------------------------
 
-_rows: dict[str, Tableau] = {}
+_rows: Table[Tableau] = Table()
 
 TABLEAUX: Mapping[str, Tableau] = MappingProxyType(_rows)
 """All named tableaux except the families (see :func:`tableau`), including those added by users; read-only."""
@@ -855,29 +856,33 @@ def add_tableau(
     return old
 
 
+def _row(name: str, *words: object, **more: object) -> None:
+    _rows[name] = unmade(Tableau, name, *words, **more)
+
+
 # --- rows: explicit ---------------------------------------------------------------------------------------------------
 
-add_tableau("forward_euler", [[]], [1], cite="hairer1993", description="Euler, explicit")
-add_tableau(
+_row("forward_euler", [[]], [1], cite="hairer1993", description="Euler, explicit")
+_row(
     "explicit_midpoint", [[], [1 / 2]], [0, 1], cite="runge1895",
     description="midpoint rule with an Euler predictor, explicit",
 )  # fmt: skip
-add_tableau(
+_row(
     "heun", [[], [1]], [1 / 2, 1 / 2], cite="heun1900", description="trapezoidal rule with an Euler predictor, explicit"
 )
-add_tableau(
+_row(
     "heun3", [[], [1 / 3], [0, 2 / 3]], [1 / 4, 0, 3 / 4], cite="heun1900",
     description="Heun's method of order 3, explicit",
 )  # fmt: skip
-add_tableau(
+_row(
     "kutta3", [[], [1 / 2], [-1, 2]], [1 / 6, 2 / 3, 1 / 6], cite="kutta1901",
     description="Kutta's method of order 3 with Simpson weights, explicit",
 )  # fmt: skip
-add_tableau(
+_row(
     "rk4", [[], [1 / 2], [0, 1 / 2], [0, 0, 1]], [1 / 6, 1 / 3, 1 / 3, 1 / 6], cite="kutta1901",
     description="the classical Runge-Kutta method, explicit",
 )  # fmt: skip
-add_tableau(
+_row(
     "rk4_38", [[], [1 / 3], [-1 / 3, 1], [1, -1, 1]], [1 / 8, 3 / 8, 3 / 8, 1 / 8], cite="kutta1901",
     description="Kutta's 3/8 rule, explicit",
 )  # fmt: skip
@@ -907,7 +912,7 @@ def _interpolation(b: Sequence[Any], further: Sequence[Sequence[Any]] = ()) -> l
 
 
 _BOGACKI_SHAMPINE_B = [Fraction(2, 9), Fraction(1, 3), Fraction(4, 9)]
-add_tableau(
+_row(
     "bs3", [[], [1 / 2], [0, 3 / 4]], _BOGACKI_SHAMPINE_B, c=[0, 1 / 2, 3 / 4], cite="bogacki1989",
     description="Bogacki-Shampine 3(2), explicit, embedded", errors=[[-5 / 72, 1 / 12, 1 / 9, -1 / 8]], dense=([],
     _interpolation(_BOGACKI_SHAMPINE_B)),
@@ -919,7 +924,7 @@ _DORMAND_PRINCE_DENSE = [
     1880347072), Fraction(701980252875, 199316789632), Fraction(-1453857185, 822651844), Fraction(69997945, 29380423),
 ]  # fmt: skip
 """Weights of F_3 in the dense output of order 4 of the code DOPRI5 [hairer1993, II.6]."""
-add_tableau(
+_row(
     "dp5", [[], [1 / 5], [3 / 40, 9 / 40], [44 / 45, -56 / 15, 32 / 9], [19372 / 6561, -25360 / 2187, 64448 / 6561,
     -212 / 729], [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656]], _DORMAND_PRINCE_B, c=[0, 1 / 5,
     3 / 10, 4 / 5, 8 / 9, 1], cite="dormand1980",
@@ -1056,7 +1061,7 @@ def _full(length: int, entries: Mapping[int, str]) -> list[Decimal]:
 
 
 _DOP853_ROWS = [_full(i, row) for i, row in enumerate(_DOP853_A)]
-add_tableau(
+_row(
     "dp8", _DOP853_ROWS, _full(12, _DOP853_B), c=[sum(row, Decimal(0)) for row in _DOP853_ROWS], cite="hairer1993",
     description="Dormand-Prince of order 8 with the estimates of DOP853, explicit, embedded", errors=[_full(13,
     _DOP853_E5), [x - y for x, y in zip(_full(13, _DOP853_B), _full(13, _DOP853_B3), strict=True)]],
@@ -1092,26 +1097,26 @@ _COOPER_VERNER_A: tuple[tuple[tuple[int, int, int], ...], ...] = (
     (*[_ZERO] * 4, (-42, 7, 18), (-18, 28, 45), (-273, -53, 72), (301, 53, 72), (28, -28, 45), (49, -7, 18)),
 )
 _COOPER_VERNER_B = ((1, 0, 20), *[_ZERO] * 6, (49, 0, 180), (16, 0, 45), (49, 0, 180), (1, 0, 20))
-add_tableau(
+_row(
     "cv8", [_surds(21, row) for row in _COOPER_VERNER_A], _surds(21, _COOPER_VERNER_B), c=_surds(21, _COOPER_VERNER_C),
     cite="cooper1972", description="Cooper-Verner method of order 8 with 11 stages, explicit",
 )  # fmt: skip
 
 # --- rows: implicit ---------------------------------------------------------------------------------------------------
 
-add_tableau("backward_euler", [[1]], [1], cite="hairer1996", description="Euler, implicit, L-stable")
-add_tableau(
+_row("backward_euler", [[1]], [1], cite="hairer1996", description="Euler, implicit, L-stable")
+_row(
     "midpoint", [[1 / 2]], [1], cite="hairer2006", description="implicit midpoint rule: symmetric, symplectic, A-stable"
 )
-add_tableau(
+_row(
     "trapezoid", [[0, 0], [1 / 2, 1 / 2]], [1 / 2, 1 / 2], cite="hairer2006",
     description="implicit trapezoidal rule: symmetric, A-stable",
 )  # fmt: skip
-add_tableau(
+_row(
     "sdirk2", [_surds(2, [(2, -1, 2), _ZERO]), _surds(2, [(0, 1, 2), (2, -1, 2)])], _surds(2, [(0, 1, 2), (2, -1, 2)]),
     cite="alexander1977", description="diagonally implicit of order 2, L-stable",
 )  # fmt: skip
-add_tableau(
+_row(
     "sdirk3", [_surds(3, [(3, 1, 6), _ZERO]), _surds(3, [(0, -1, 3), (3, 1, 6)])], [1 / 2, 1 / 2], c=_surds(3, [(3, 1,
     6), (3, -1, 6)]), cite="crouzeix1975", description="diagonally implicit of order 3, A-stable",
 )  # fmt: skip

@@ -441,7 +441,7 @@ def sequence_of(method: object) -> str | None:
 def present_row(method: str | Method | MethodSpec) -> Method | MethodSpec:
     """The row that a method string begins with, or what it means: both change where another row gets the name."""
     head = method.partition(":")[0] if isinstance(method, str) else ""
-    return dict.get(METHODS, head.partition("/")[0]) or find_method(method)
+    return find_method(method) if (row := dict.get(METHODS, head.partition("/")[0])) is None else row
 
 
 COUNTED, SIZED, PLAIN = (int, type(None)), (float, int, type(None)), (float, int, bool, str)
