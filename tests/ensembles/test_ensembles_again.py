@@ -72,3 +72,17 @@ def _told(system, members, given):
         return ph.ensemble(system, members=members, **given).status.values.tolist()
     except ph.errors.InvalidInput as problem:
         return str(problem)
+
+
+def test_wheels_of_members_turn_as_those_of_single_runs():
+    spins, inertia = SPINS[:3], np.array([5.0, 4.0, 3.0]) * rng.uniform(0.95, 1.05, (3, 3))
+    wheels = ph.reaction_wheels(axes=np.eye(3), inertia=(0.1, 0.2, 0.3))
+
+    def build(moments):
+        return ph.rigid_body(moments, wheels=wheels)
+
+    run = {"step": 0.05, "steps": 2}
+    many = ph.ensemble(build((5.0, 4.0, 3.0)), members={"inertia": inertia, "angular_velocity": spins}, **run)
+    for k in range(3):
+        one = ph.integrate(build(inertia[k]), angular_velocity=spins[k], **run)
+        np.testing.assert_array_equal(many.wheel_momentum[k], one.wheel_momentum)

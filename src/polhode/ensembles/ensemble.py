@@ -446,7 +446,7 @@ class Ensemble:
                         at.failed.append(problem)
                         return
                     now = time.perf_counter()
-                    at.took(last - first, now - before)
+                    at.took(last - first, (now - before) / (last - first))
                     if leads and now - told > BLOCK_SECONDS:
                         told = now
                         report()
@@ -477,9 +477,10 @@ class _Counter:
         self.least = least
         self.count, self.workers, self.most, self.given, self.done = count, workers, most, 0, 0
         self.failed: list[BaseException] = []
-        quick = ready is not None and ready.each * count < WORTH_THREADS
-        self.whole, self.size, self.each = whole, min(count, most) if whole or quick else least, 0.0
+        self.whole, self.size, self.each = whole, min(count, most) if whole else least, 0.0
         self.lock = threading.Lock()
+        if ready is not None:
+            self.took(0, ready.each)
 
     def next(self) -> tuple[int, int]:
         """The next range, empty at the end."""
@@ -491,11 +492,10 @@ class _Counter:
             self.given = last
             return first, last
 
-    def took(self, members: int, seconds: float) -> None:
-        """So many members took so long."""
+    def took(self, members: int, each: float) -> None:
+        """So many members took so long each."""
         with self.lock:
-            self.done += members
-            self.each = seconds / members
+            self.done, self.each = self.done + members, each
             if self.whole:
                 return
             wanted = int(BLOCK_SECONDS / max(self.each, 1e-9))

@@ -422,7 +422,7 @@ def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ..
     states[:, : L.BODY * N] = y
     if "wheels" in system.provides:
         S = len(system.auxiliary)
-        own = [_of_member(system, constants, k).auxiliary_at_start(y[k]) for k in range(M)]
+        own = system.auxiliary_at_start(y, constants.moments, constants.parameters)
         states[:, L.BODY * N : L.BODY * N + S] = own
     return states
 

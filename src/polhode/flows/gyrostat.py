@@ -47,20 +47,21 @@ def tables_in(parameters, at, N):
 
 
 def wheels_in(parameters, at):
-    """Where the momenta of wheels stand among the auxiliary variables, their axes (n, 3) and moments of inertia (n,),
-    from the table that begins at ``at`` in an array."""
-    count, first = int(parameters[at + COUNT]), int(parameters[at + FIRST])
+    """Where the momenta of wheels stand among the auxiliary variables, their axes (..., n, 3) and moments of inertia
+    (..., n), from the table that begins at ``at`` in arrays (..., P)."""
+    count, first = (int(parameters[(0,) * (parameters.ndim - 1)][at + k]) for k in (COUNT, FIRST))
     behind = at + AXES + AXIS * count
-    inertia = parameters[behind + 1 : behind + 1 + OF_WHEEL * count : OF_WHEEL]
-    return slice(first, first + count), parameters[at + AXES : behind].reshape(count, AXIS), inertia
+    axes = parameters[..., at + AXES : behind].reshape(*parameters.shape[:-1], count, AXIS)
+    return slice(first, first + count), axes, parameters[..., behind + 1 : behind + 1 + OF_WHEEL * count : OF_WHEEL]
 
 
 def carried_round(parameters, at, y, moments):
     """Where the momenta of wheels stand among the auxiliary variables, and how much of them comes from the turning of
-    their bodies, of which y is the state (13 N, ...) and ``moments`` (N, 3) are the moments of inertia."""
-    for i, begin in tables_in(parameters, at, len(moments)):
+    their bodies, of which y is the state (..., 13 N) and ``moments`` (..., N, 3) are the moments of inertia."""
+    for i, begin in tables_in(parameters[(0,) * (parameters.ndim - 1)], at, moments.shape[-2]):
         wheels, axes, inertia = wheels_in(parameters, begin)
-        yield wheels, inertia * (axes @ (y[L.BODY * i + L.ANGULAR : L.BODY * (i + 1)] / moments[i]))
+        m = y[..., L.BODY * i + L.ANGULAR : L.BODY * (i + 1)]
+        yield wheels, inertia * (axes @ (m / moments[..., i, :])[..., None])[..., 0]
 
 
 enter_rotation = hole("enter_rotation(i, dm, e, p) -> status", "The sum into attitude and angular momentum.")

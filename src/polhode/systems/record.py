@@ -469,11 +469,11 @@ class System:
         return next((k for k, own in enumerate(self.auxiliary) if own.read), len(self.auxiliary))
 
     def auxiliary_at_start(self, y: Array, moments: Array | None = None, parameters: Array | None = None) -> Array:
-        """The auxiliary variables (S,) where bodies start at y; wheels turn relative to bodies, which turn them on."""
+        """The auxiliary variables (..., S) at y (..., 13 N); wheels turn relative to bodies, which turn them on."""
         moments, p = (self.moments, self.parameters) if moments is None else (moments, parameters)
-        found = np.array([own.start for own in self.auxiliary], dtype=float)
+        found = np.tile(np.array([own.start for own in self.auxiliary], dtype=float), (*y.shape[:-1], 1))
         for wheels, added in carried_round(p, self.wheels_at, y, moments):
-            found[wheels] += added
+            found[..., wheels] += added
         return found
 
     @property
