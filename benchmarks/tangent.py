@@ -87,10 +87,10 @@ def seconds(system: Any, name: str, start: Any, h: float, n: int, rounds: int) -
     """The smallest times of n plain steps and of n steps with all columns of the state, and how many these are."""
     request = requested(system, name, {"step": h, "steps": n, "tangent": True, **start, **dict.fromkeys(
         ("t_end", "t_eval", "breaks"))})  # fmt: skip
-    plain = Integrator(system, method(name), request.state.values, 0.0, method(name).method.range)
+    plain = Integrator(system, method(name), np.asarray(request.state), 0.0, method(name).method.range)
     made = Transition(request)
     columns, engine = made.columns, made.engines[0]
-    begun, y = columns.start.state[None], request.state.values
+    begun, y = columns.start.state[None], request.state
     steps = Steps(0.0, h, n)
     best = [np.inf, np.inf]
     for _ in range(rounds):

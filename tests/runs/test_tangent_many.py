@@ -7,7 +7,7 @@ import polhode as ph
 from polhode.methods import method as find_method
 from polhode.programs import series_lanes
 from polhode.programs.chained import chained_text
-from polhode.runs.tangent import columns
+from polhode.runs.tangent import columns, engine
 from polhode.runs.tangent.engine import method_and_loads, series_of
 
 EARTH = ph.planets.EARTH
@@ -89,7 +89,37 @@ def test_loads_go_by_the_chain_rule_where_that_is_shorter():
     assert wide is not few
 
 
+def drag(t, q, omega, p):
+    """A torque with a sum and a product of numbers, roots and quotients."""
+    size = (1.0 + omega @ omega) ** 0.5
+    return (-(p[0] + p[1]) * omega[0] * size, p[2] * p[3] - p[2] * omega[1] / size, np.sin(t) * p[3] * omega[2])
+
+
+DRAG = ph.heavy_top((1.0, 1.7, 2.3), (0.1, 0.2, 1.0), 2.0, torque=drag, parameters=[0.1, 0.2, 0.05, 0.3])
+OBLATE = ph.orbit(EARTH.mu, forces=[ph.forces.zonal(J2=1e-3, radius=EARTH.radius)])
+
+
+@pytest.mark.parametrize("order", [2, 7, 14])
+@pytest.mark.parametrize(
+    ("system", "wanted", "start", "h"),
+    [
+        (BODY, NAMES, SPIN, 0.05),
+        (DRAG, ["parameters", "weight", "inertia"], SPIN, 0.05),
+        (OBLATE, ["mu", "forces.0.J2"], ORBIT, 20.0),
+    ],
+    ids=["turning", "top", "orbit"],
+)
+def test_slopes_of_series_give_the_derivatives_of_forward_mode(monkeypatch, system, wanted, start, h, order):
+    found = matrix(system, f"taylor{order}", wanted, start, h)
+    made = []
+    monkeypatch.setattr(engine, "series_with_slopes", lambda *given: made.append(given))
+    forward = matrix(system, f"taylor{order}", wanted, start, h)
+    assert made and not np.array_equal(found, forward)  # each in its own way
+    assert float((abs(found - forward) / abs(forward).max("column")).max()) < 1e-13
+
+
 def test_sums_that_are_made_in_fewer_turns_are_the_same(monkeypatch):
+    monkeypatch.setattr(engine, "series_with_slopes", lambda *given: None)
     found = matrix(BODY, "taylor14", NAMES, SPIN, 0.05)
     before = series_of(BODY, 3)
     monkeypatch.setattr(series_lanes, "AT_ONCE", 100)

@@ -28,9 +28,13 @@ from polhode.kernel.lane_mode import as_lanes, lane_numbers, replaced, shared_in
 from polhode.kernel.many import TOO_MANY_STEPS
 from polhode.kernel.signatures import I1, Workspace, f8, i8
 from polhode.kernel.simd import exponent_and_fraction, two_to
+from polhode.kernel.tangent_mode import by_numbers
 
 series = jit.hole("series(part, t, N, y, bodies, parameters, work)", "The coefficients of the series.")
 increments = jit.hole("increments(f, K, work)", "Writes the sum of X_k f^k over k = 1 ... K.")
+with_slopes = jit.hole(
+    "with_slopes(part, t, N, y, bodies, parameters, work)", "The sums of all coefficients, and their derivatives."
+)
 IN_LANES = jit.hole("IN_LANES", "Pairs (function, helper): what computes a function over lanes.")
 SHAPE = jit.hole("SHAPE", "Pairs (field, value): what is known of the workspace.")
 KNOWN = jit.hole("KNOWN", "Pairs (slot, value): the flags of a run in ``step_info``.")
@@ -71,6 +75,16 @@ def taylor_step(t, h, p):
     p.work[SCALE] = h
     p.loads(p.int_coefficients[ORDER], t, p.N, p.y, p.bodies, p.parameters, p.work)
     increments(1.0, p.int_coefficients[ORDER], p.work)
+    return L.OK if 0.0 * added(p.y, p.y, p) == 0.0 else L.NOT_FINITE
+
+
+def step_by_slopes(t, h, p):
+    """The same with derivatives, those of the sums by the state and what stays being plain numbers."""
+    p.step_info[L.LOADED] = 0.0
+    p.work[SCALE] = h
+    K = p.int_coefficients[ORDER]
+    by_numbers(with_slopes, K, t, p.N, p.y, p.bodies, p.parameters, p.work)
+    p.loads(K, t, p.N, p.y, p.bodies, p.parameters, p.work)
     return L.OK if 0.0 * added(p.y, p.y, p) == 0.0 else L.NOT_FINITE
 
 

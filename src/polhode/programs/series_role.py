@@ -220,18 +220,24 @@ class Writer(SeriesWriter):
         return module_of(self.text(read, names, given), head)
 
 
+def states_of_motion(
+    dynamics: Dynamics, moves: tuple[bool, ...], turns: tuple[bool, ...]
+) -> tuple[list[str], list[int]]:  # fmt: skip
+    """Names of the states, and rows of their rates; what is not in the state comes last."""
+    dynamics = with_quaternions(dynamics)
+    names, changes = equations(dynamics, moves, turns)
+    every = [*zip(names, changes, strict=True), *((f"aux{k}", row) for k, row in enumerate(dynamics.rates))]
+    every.sort(key=lambda one: one[0].startswith("q_"))
+    return [name for name, _ in every], [row for _, row in every]
+
+
 def series_of_motion(
     g: Graph, N: int, force: tuple[int, ...], torque: tuple[int, ...], rates: tuple[int, ...],
     moves: tuple[bool, ...], turns: tuple[bool, ...],
 ) -> tuple[list[str], Series]:  # fmt: skip
     """Names of the states, and their series; arguments and errors as of ``series_role``."""
-    dynamics = with_quaternions(Dynamics(g, N, force, torque, rates))
-    names, changes = equations(dynamics, moves, turns)
-    every = [*zip(names, changes, strict=True), *((f"aux{k}", row) for k, row in enumerate(dynamics.rates))]
-    every.sort(key=lambda one: one[0].startswith("q_"))  # what is not in the state comes last
-    names = [name for name, _ in every]
-    series = best_series(g, [g.input(name) for name in names], [row for _, row in every])
-    return names, series
+    names, rows = states_of_motion(Dynamics(g, N, force, torque, rates), moves, turns)
+    return names, best_series(g, [g.input(name) for name in names], rows)
 
 
 def check_length(series: Series) -> None:

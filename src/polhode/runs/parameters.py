@@ -63,9 +63,9 @@ def value_at(system: System, path: str, given: str = "tangent") -> float | list[
     known = {"parameters": system.parameters} if builder(system.name) is None else system.arguments
     head, *rest = path.split(".")
     try:
-        inner: Any = _thawed(known[head])
+        inner: Any = known[head]
         for word in rest:
-            inner = inner[int(word) if isinstance(inner, list | np.ndarray) else word]
+            inner = inner[int(word) if isinstance(inner, list | tuple | np.ndarray) else word]
     except (LookupError, TypeError, ValueError):
         head = path.partition(".")[0]
         if head == path and head in arguments_of(system):
@@ -73,7 +73,7 @@ def value_at(system: System, path: str, given: str = "tangent") -> float | list[
                 f"{given} has {path}, which {system.name} was built without; give it a value there, or leave it out"
             ) from None
         raise InvalidInput(f"{given} has {path}, but the system has no such argument") from None
-    return inner
+    return _thawed(inner)
 
 
 def _is_number(system: System, path: str) -> bool:

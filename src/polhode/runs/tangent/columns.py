@@ -210,10 +210,10 @@ class Columns:
         if self.parameters:
             slopes = [self.seeds, *(np.zeros((a.size, K)) for a in self.start[1:5])]
             found = self._as_they_are(prepared)
-            for k, (name, path, where) in enumerate(self.parameters, len(self.rows)):
-                by_it = self._split(found[name]) if name in found else self._by_parameter(prepared, name, path, where)
-                for a, slope in zip(slopes, by_it, strict=True):
-                    a[:, k] = slope
+            whole = [found[name] if name in found else self._by_parameter(prepared, name, path, where)
+                     for name, path, where in self.parameters]  # fmt: skip
+            for a, slope in zip(slopes, self._split(np.stack(whole, axis=1)), strict=True):
+                a[:, len(self.rows) :] = slope
             self.varied, self.changing = (slopes[1][None], slopes[2][None], slopes[3][None]), slopes[4]
 
     def constants_of(self, part: range) -> Constants:
@@ -307,15 +307,16 @@ class Columns:
         """Derivatives of all numbers as those of state, bodies, frames, parameters and the rest, with inverses."""
         own = slice(0, L.CONSTANTS * self.system.N)
         split = list(np.split(np.where(np.isfinite(whole), whole, 0.0), np.cumsum([a.size for a in self.start[:4]])))
-        constants, slopes = (a[own].reshape(-1, L.CONSTANTS) for a in (self.start.bodies, split[1]))
+        constants = self.start.bodies[own].reshape(-1, L.CONSTANTS, 1)
+        slopes = split[1][own].reshape(-1, L.CONSTANTS, whole.shape[1])
         for numbers, inverses in ((L.MASS, L.INVERSE_MASS), (L.INERTIA, L.INVERSE_INERTIA)):
             n = 1 if numbers == L.MASS else 3
             known = constants[:, inverses : inverses + n]
             slopes[:, inverses : inverses + n] = -known * known * slopes[:, numbers : numbers + n]
         return split  # infinite masses of pinned bodies stay
 
-    def _by_parameter(self, prepared: CompiledMethod, name: str, path: str, where: tuple[int, ...]) -> list[Array]:
-        """Derivatives of the start by a parameter, at fixed attitudes and momenta in the users' frames."""
+    def _by_parameter(self, prepared: CompiledMethod, name: str, path: str, where: tuple[int, ...]) -> Array:
+        """Those of all numbers of the start by a parameter, at fixed attitudes and momenta in the users' frames."""
         system, value = self.system, value_at(self.system, path)
         at = float(np.asarray(value, dtype=float)[where])
         problem: PolhodeError | None = None
@@ -350,7 +351,7 @@ class Columns:
             if small and all(np.array_equal(built(s), built(0.0), equal_nan=True) for s in sides):
                 raise InvalidInput(f"nothing in a run of {system.name!r} follows from {name}, so there is no "
                                    "derivative by it; leave it out")  # fmt: skip
-            return self._split(whole)
+            return whole
         raise InvalidInput(f"no derivative by {name}: a system with a value near {at:g} cannot be built ({problem})")
 
     def read(self, states: Array, derivatives: Array, first: int = 0) -> Array:

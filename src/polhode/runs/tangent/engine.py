@@ -16,10 +16,11 @@ import numpy as np
 from polhode.arguments import Array, Indices, Mask
 from polhode.errors import InvalidInput
 from polhode.flows import tangent_rules, taylor_plain
-from polhode.flows.polynomial_lanes import taylor_step
+from polhode.flows.polynomial_lanes import step_by_slopes, taylor_step
 from polhode.kernel import jit, layout as L, tangent_drive as D
 from polhode.kernel.pairs import WITHOUT_THREADS
 from polhode.kernel.sampling import sample, sample_valves, step_between_moving_closings
+from polhode.kernel.simd import aligned
 from polhode.kernel.source import Unsupported
 from polhode.kernel.tangent_mode import chunks, padded
 from polhode.methods import MethodSpec
@@ -28,6 +29,7 @@ from polhode.methods.taylor_series import taylor_step as turned_by_taylor
 from polhode.programs.chained import HEAD_OF_CHAINED, chained_text
 from polhode.programs.roles import member_text
 from polhode.programs.series_lanes import SeriesOfLanes, series_of_lanes
+from polhode.programs.series_slopes import SeriesWithSlopes, series_with_slopes
 from polhode.programs.text import HEAD
 from polhode.programs.written import module_of
 from polhode.runs.integrator import flags, lengths_of
@@ -164,7 +166,8 @@ class TangentEngine:
             numbers[2] = numbers[2].copy()  # which kernels write into
         changes = constants.varied or tuple(np.zeros((*a.shape, self.directions)) for a in numbers)
         derived = [self.padded(a) for a in changes] if self.varied else [np.zeros(1)] * 3
-        memory = 3 * self.width + self.load + self.work  # three states, loads, scratch memory
+        before = 3 * self.width + self.load  # three states, loads; then scratch memory, which is aligned
+        memory = before + self.work
         record = np.zeros((M, rows * recorded, self.width))
         kinds = D.OF_VECTOR * vectors + D.OF_ALL
         shown = np.zeros((M, rows, self.width, self.stride) if recorded else (M, rows, kinds))
@@ -178,7 +181,7 @@ class TangentEngine:
         ], np.int64)  # fmt: skip
         arrays = (
             states, given, numbers[0], derived[0], numbers[1], derived[1], numbers[2], derived[2], self.coefficients,
-            self.int_coefficients, self.blocks, self.step_info.copy(), np.zeros(memory),
+            self.int_coefficients, self.blocks, self.step_info.copy(), aligned(memory + 7)[-before % 8 :],
             np.zeros(memory * self.stride), *(np.ascontiguousarray(a, dtype=float) for a in
                                               steps.each),
             record, shown, weighing, status, done, grown,
@@ -204,9 +207,10 @@ class TangentEngine:
 
 
 def method_and_loads(
-    system: System, method: MethodSpec, adaptive: bool, vectors: int = 1
+    system: System, method: MethodSpec, adaptive: bool, vectors: int = 0, varied: tuple[bool, bool] = (False, False)
 ) -> tuple[CompiledMethod, Callable[..., Any]]:
-    """The method as the loop takes it, and the loads, with derivatives in so many vectors."""
+    """The method as the loop takes it, and the loads, with derivatives in so many vectors of the state alone (0: of
+    times, too), where parameters or constants of bodies may have some."""
     label = f"method {method.label!r}"
     if jit.disabled():
         raise InvalidInput("derivatives of runs need compiled kernels, which NUMBA_DISABLE_JIT turns off")
@@ -224,7 +228,7 @@ def method_and_loads(
             )
         loads = loads_of_steps(system, prepared, vectors)
     else:
-        prepared, loads = _taylor(system, method, prepared, adaptive, vectors)
+        prepared, loads = _taylor(system, method, prepared, adaptive, vectors, varied)
     if told := untraced(system.sampled):
         raise InvalidInput(f"runs of {system.name!r} have no derivatives, because its {told}")
     return prepared, loads_for_programs(loads, system.sampled)
@@ -234,7 +238,8 @@ def _compiled(
     engine: TangentEngine, system: System, method: MethodSpec, directions: int, varied: bool
 ) -> tuple[CompiledMethod, Callable[..., Any]]:
     """The method as the loop takes it, and the compiled loop."""
-    prepared, loads = method_and_loads(system, method, engine.adaptive, len(chunks(directions)))
+    vectors = 0 if engine.timed else len(chunks(directions))
+    prepared, loads = method_and_loads(system, method, engine.adaptive, vectors, (varied, varied and engine.of_bodies))
     if engine.breaks:
         loads = _between(loads, len(system.with_memory))
     step, valves = prepared.step, any(one.pulses for one in system.sampled)
@@ -310,36 +315,44 @@ def _rotating(order: int, series: Callable[..., Any]) -> Callable[..., int]:
 
 
 @lru_cache(maxsize=64)
-def _stepping(increments: Callable[..., Any]) -> Callable[..., int]:
-    return jit.bind(taylor_step, increments=increments)  # type: ignore[no-untyped-call]
+def _stepping(made: SeriesOfLanes | SeriesWithSlopes) -> Callable[..., int]:
+    if isinstance(made, SeriesWithSlopes):
+        return jit.bind(step_by_slopes, with_slopes=jit.helper(made.series))  # type: ignore[no-untyped-call]
+    return jit.bind(taylor_step, increments=made.increments)  # type: ignore[no-untyped-call]
+
+
+def _motion_of(system: System) -> tuple[Any, ...]:
+    """What series are made of."""
+    dynamics = system.in_full
+    moves, turns = (tuple(np.isfinite(one).tolist()) for one in (system.mass, np.min(system.moments, axis=1)))
+    return dynamics.graph, system.N, dynamics.force, dynamics.torque, dynamics.rates, moves, turns
 
 
 def series_of(system: System, vectors: int = 1) -> SeriesOfLanes | None:
     """The series of all numbers of a system, with derivatives in so many vectors; None where its loads choose between
     formulas."""
-    dynamics = system.in_full
-    moves, turns = (tuple(np.isfinite(one).tolist()) for one in (system.mass, np.min(system.moments, axis=1)))
-    return series_of_lanes(
-        dynamics.graph, system.N, dynamics.force, dynamics.torque, dynamics.rates, moves, turns, vectors
-    )
+    return series_of_lanes(*_motion_of(system), vectors)
 
 
-def by_series(prepared: CompiledMethod, made: SeriesOfLanes) -> CompiledMethod:
+def by_series(prepared: CompiledMethod, made: SeriesOfLanes | SeriesWithSlopes) -> CompiledMethod:
     """The Taylor method of an order with a series."""
     numbers = np.array([int(prepared.int_coefficients[0]), made.states, made.width, 0, 0, made.sums], dtype=np.int64)
-    step = _stepping(made.increments)
-    return replace(prepared, step=step, work=lambda bodies, blocks: made.size, int_coefficients=numbers)
+    return replace(prepared, step=_stepping(made), work=lambda bodies, blocks: made.size, int_coefficients=numbers)
 
 
 def _taylor(
-    system: System, method: MethodSpec, prepared: CompiledMethod, adaptive: bool, vectors: int
-) -> tuple[CompiledMethod, Callable[..., Any]]:
-    """The Taylor method with the series of all numbers, and these in the place of the loads; for a torque of the
-    vertical alone, in steps of one size, with plain numbers."""
+    system: System, method: MethodSpec, prepared: CompiledMethod, adaptive: bool, vectors: int,
+    varied: tuple[bool, bool],
+) -> tuple[CompiledMethod, Callable[..., Any]]:  # fmt: skip
+    """The Taylor method with the series of all numbers, or with slopes of the series, in the place of the loads; for a
+    torque of the vertical alone, in steps of one size, with plain numbers."""
     if "series" in system.provides and not adaptive:
         own = prepared.made_for(system, False)  # type: ignore[misc]
         return replace(own, step=_rotating(method.promises.order, system.series_role)), no_loads
-    own, made = prepared.made_for(system, True), series_of(system, vectors)  # type: ignore[misc]
+    own = prepared.made_for(system, True)  # type: ignore[misc]
+    if vectors and (by_slopes := series_with_slopes(*_motion_of(system), vectors, *varied)):
+        return by_series(own, by_slopes), by_slopes.loads
+    made = series_of(system, max(1, vectors))
     if made is None:
         raise InvalidInput(f"the loads of {system.name!r} choose between formulas, so that steps of {method.label!r} "
                            "are cut; its runs have no derivatives here")  # fmt: skip

@@ -109,8 +109,8 @@ class Transition:
             growth = float(np.abs(matrix).max()) if matrix.size and np.isfinite(matrix).all() else np.inf
             check_same_states(self.request, {name: ds[name].values for name in SEEN if name in ds}, states, growth)
         made = partial(xr.Variable, fastpath=True)  # else xarray loads dask, where there is one: 0.5 s
-        labels = {k: made(k, np.array(names)) for k, names in (("row", columns.rows), ("column", columns.names))}
-        return ds.assign_coords(labels).assign(state_transition=made(("time", "row", "column"), matrix, words))
+        found = {k: made(k, np.array(names)) for k, names in (("row", columns.rows), ("column", columns.names))}
+        return ds.assign(**found, state_transition=made(("time", "row", "column"), matrix, words))
 
     def carried(self, times: Array, run: Run | None) -> Iterator[tuple[range, Array, Array]]:
         """Of the columns that are carried along together: which they are, the states (rows, width) at the times of
