@@ -110,7 +110,7 @@ class Transition:
             check_same_states(self.request, {name: ds[name].values for name in SEEN if name in ds}, states, growth)
         made = partial(xr.Variable, fastpath=True)  # else xarray loads dask, where there is one: 0.5 s
         found = {k: made(k, np.array(names)) for k, names in (("row", columns.rows), ("column", columns.names))}
-        return ds.assign(**found, state_transition=made(("time", "row", "column"), matrix, words))
+        return ds.assign(found | {"state_transition": made(("time", "row", "column"), matrix, words)})
 
     def carried(self, times: Array, run: Run | None) -> Iterator[tuple[range, Array, Array]]:
         """Of the columns that are carried along together: which they are, the states (rows, width) at the times of
