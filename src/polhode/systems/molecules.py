@@ -10,6 +10,7 @@ molecules stay rigid.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,8 @@ def constants_of(
 def thermodynamics(system: Callable[[], System], dipoles: Array | None = None) -> Callable[[Any], Mapping[str, Any]]:
     """The ``quantities`` of the system that a function returns, with the sum of these dipoles (N, 3; user's frames)."""
 
+    inside = cache(lambda: rotation.rotate(rotation.conjugate(system().frames), np.asarray(dipoles)))
+
     def quantities(body: Array, virials: Array | None = None) -> Mapping[str, Any]:
         own = system()
         n, N = len(body), own.N
@@ -161,8 +164,7 @@ def thermodynamics(system: Callable[[], System], dipoles: Array | None = None) -
         if rotational:  # of points there is none
             found["temperature_rotational"] = turning / (k * rotational)
         if dipoles is not None:
-            q = rotation.multiply(body[:, :, L.ATTITUDE : L.ATTITUDE + 4], rotation.conjugate(own.frames))
-            found["total_dipole"] = rotation.rotate(q, dipoles).sum(axis=1)
+            found["total_dipole"] = rotation.rotate(body[:, :, L.ATTITUDE : L.ATTITUDE + 4], inside()).sum(axis=1)
         if own.box is not None:
             if virials is None:
                 virials = np.empty(n)

@@ -209,7 +209,7 @@ class OfPass:
             f"its loads on all pairs of {self.N} bodies are a pass over neighbours; Taylor series are of "
             f"{MOST_IN_FULL} at most, without works and states"
         )
-        if self.sum.within != OPEN:
+        if self.sum.within.cutoff:
             reason = (
                 "its loads on pairs are a pass over neighbours within a cut-off: these change along the way, each "
                 "member's of their own, and only four derivatives are continuous there, so that no series crosses it"
@@ -220,7 +220,7 @@ class OfPass:
     def in_full(self) -> Dynamics:
         """The program of all pairs, of bodies that are few and see each other from anywhere."""
         sum = self.sum
-        if sum.within != OPEN or self.N > MOST_IN_FULL:
+        if sum.within.cutoff or self.N > MOST_IN_FULL:
             return self(L.ALL)
         on = tuple(combinations(range(self.N), 2))
         tracing = Tracing(replace(sum, summands=tuple(replace(one, on=one.on or on) for one in sum.summands)))

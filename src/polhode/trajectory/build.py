@@ -374,8 +374,9 @@ def assembled(
     for into, those in ((made, given), (coords, varied)):
         for name, (dims, values, told) in those.items():
             if tuple(dims) == (name,):  # labels
-                index, _, kind, *rest = _index(name, np.asarray(values), told)
-                indexes[name], one = index, new(kind, *rest)
+                words = np.asarray(values)
+                found = _labelled(name, tuple(words.tolist())) if words.dtype.kind == "U" else _index(name, words, {})
+                indexes[name], one = found[0], new(*found[2:5], dict(told))
             elif type(values) is np.ndarray and values.dtype.kind in "fi" and type(dims) is tuple:
                 one = new(Variable, dims, values, dict(told))
             else:
