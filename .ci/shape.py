@@ -50,7 +50,7 @@ SIZES = {
     "chaos": (791, 382),
     "checks": (2035, 947),
     "cli": (2727, 1348),
-    "ensembles": (6511, 4019),
+    "ensembles": (6513, 4020),
     "estimation": (3715, 2091),
     "flows": (3886, 2300),
     "gradients": (842, 495),

@@ -14,8 +14,9 @@ def top():
     return ph.heavy_top((1.0, 1.8, 2.5), (0.3, -0.2, 0.9), weight=4.0)
 
 
-def by_tolerance(system, spins, **members):
-    return ph.ensemble(system, members={"angular_velocity": spins, **members}, t_end=1.0, steps=ph.Tolerance(1e-8))
+def by_tolerance(system, spins, reduce=None, **members):
+    given = {"angular_velocity": spins, **members}
+    return ph.ensemble(system, members=given, t_end=1.0, steps=ph.Tolerance(1e-8), reduce=reduce)
 
 
 def by_step(system, spins, engine="threads", **members):
@@ -31,6 +32,11 @@ def test_calls_that_differ_in_starts_alone_take_what_the_first_one_has_set_up(ru
     again = run(system, SPINS + 1.0, inertia=inertia.copy())
     monkeypatch.undo()
     assert again.identical(run(top(), SPINS + 1.0, inertia=inertia))
+    if run is by_tolerance:
+        monkeypatch.setattr(plan, "requested", lambda *_: pytest.fail("everything is checked again"))
+        kept = run(system, SPINS, {"energy": ["mean"]}, inertia=inertia)
+        monkeypatch.undo()
+        assert kept.identical(run(top(), SPINS, {"energy": ["mean"]}, inertia=inertia))
     assert again.attrs["engine"] == run(system, SPINS, inertia=inertia).attrs["engine"]
 
 

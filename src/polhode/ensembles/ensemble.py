@@ -348,14 +348,16 @@ class Ensemble:
         self.run, work = run, Work(self.plan, request, run, kind, states)
         self.about = {"engine": f"{engine.name}: {engine.about}{why}"}
         if self.running is not None or self.store is not None:
-            return self._by_blocks(work, engine), xr.Dataset()
-        self._check_room(work, self.count)
-        work.block = work.with_room(work.block)
-        stopped = self._carry(work.block, engine.run, whole=engine.name == "device")
-        self.done = int((work.block.status != NOT_RUN).sum())
-        outcome = self._outcome(work, work.block, 0)
+            stopped, ds = self._by_blocks(work, engine), xr.Dataset()
+        else:
+            self._check_room(work, self.count)
+            work.block = work.with_room(work.block)
+            stopped = self._carry(work.block, engine.run, whole=engine.name == "device")
+            self.done = int((work.block.status != NOT_RUN).sum())
+            outcome = self._outcome(work, work.block, 0)
+            ds = outcome.dataset(self.about | self._note_of_instead, self.plan.varied)
         leave(self.key, self.plan, kind, run, engine, why, self.each)
-        return stopped, outcome.dataset(self.about | self._note_of_instead, self.plan.varied)
+        return stopped, ds
 
     def _by_blocks(self, work: Work, engine: Engine) -> bool:
         """Reduce or store blocks of members as they are done; returns whether Ctrl-C stopped it."""
