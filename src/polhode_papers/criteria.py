@@ -94,14 +94,7 @@ def order_within(steps: Any, errors: Any, order: float, tolerance: float = 0.1, 
     """Errors fall with the stated power of the step, over at least three steps in the asymptotic range.
 
     Undecided where fewer than three are in it, but false if the errors fall less steeply everywhere: a wrong order or
-    none at all shows at large steps too, a right one may not.
-
-    Parameters
-    ----------
-    steps, errors : array_like (n,)
-        Step sizes in any order, and errors.
-    floor : float
-        Errors not above this are ignored (round-off).
+    none at all shows at large steps too, a right one may not. Errors not above ``floor`` are ignored (round-off).
     """
     h, e = np.asarray(steps, dtype=float), np.asarray(errors, dtype=float)
     judged = order_is(ph.trajectory.convergence.observed_order(h, e, floor), order, tolerance)
@@ -116,9 +109,9 @@ def order_within(steps: Any, errors: Any, order: float, tolerance: float = 0.1, 
 
 
 # ------------------------------------------------------------------ many
-def every(values: Mapping[str, float], judge: Callable[[float], Check]) -> Check:
-    """All values meet one criterion; reported are the smallest and the largest, or else those that fail."""
-    checks = {name: judge(value) for name, value in values.items()}
+def every(values: Mapping[str, float], judge: Callable[..., Check], *bounds: float) -> Check:
+    """All values meet one criterion, ``judge(value, *bounds)``; reported are the extremes, or else those that fail."""
+    checks = {name: judge(value, *bounds) for name, value in values.items()}
     if not checks:
         raise ValueError("nothing to judge")
     (criterion,) = {check.criterion for check in checks.values()}

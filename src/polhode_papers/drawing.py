@@ -75,16 +75,9 @@ def turns(rank: int, count: int, dash: float = 5.0) -> dict[str, Any]:
 def convergence_panel(
     ax: Axes, data: xr.Dataset, variable: str, labels: tuple[str, str], solid: Sequence[str], order: int = 2
 ) -> None:
-    """Errors against the step, one line per method, with a slope triangle of the expected order.
+    """Errors over (method, step), one line per method, with a slope triangle of the expected order.
 
-    Parameters
-    ----------
-    data : xarray.Dataset
-        ``variable`` over (method, step).
-    labels : tuple of str
-        Labels of the two axes.
-    solid : sequence of str
-        Methods drawn with solid lines and filled markers; the others are dashed with open markers.
+    Methods in ``solid`` have solid lines and filled markers; the others are dashed with open markers.
     """
     lines = data[variable].transpose("method", "step")
     for i, (label, (rank, count)) in enumerate(zip(data.method.values, coincident(lines.values), strict=True)):

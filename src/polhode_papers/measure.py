@@ -46,6 +46,13 @@ def relative_energy_error(ds: xr.Dataset) -> xr.DataArray:
     return error
 
 
+def named(data: xr.DataArray) -> dict[str, float]:
+    """A one-dimensional variable as a mapping from its labels, numbers in their short form."""
+    (dim,) = data.dims
+    labels = (str(x) if isinstance(x, str) else f"{x:g}" for x in data[dim].values)
+    return dict(zip(labels, map(float, data.values), strict=True))
+
+
 def whole(span: float, step: float) -> int:
     """Number of steps in a span; the step must divide it."""
     n = round(span / step)
@@ -87,22 +94,10 @@ def convergence(
     report_progress: Reporter,
     known: Mapping[str, Sequence[float]] | None = None,
 ) -> xr.Dataset:
-    """Final errors of methods over a sequence of steps, against a reference computed here.
+    """Final errors of methods over steps that divide ``t_end``, against a reference computed here.
 
-    Parameters
-    ----------
-    methods : mapping
-        Method string by label.
-    steps : sequence of float
-        Step sizes, decreasing, each dividing ``t_end``.
-    known : mapping, optional
-        Independently known final ``angular_momentum`` and ``attitude``, to check the reference.
-
-    Returns
-    -------
-    xarray.Dataset
-        ``angular_momentum_error``, ``attitude_error`` (NaN if the run ended early) and ``outcome`` over (method, step);
-        the difference between the two reference solutions as attributes.
+    NaN if the run ended early. ``known``: independently known final ``angular_momentum`` and ``attitude``, to check the
+    reference. Attributes tell how far the two reference solutions are apart.
     """
     report_progress(f"reference, t = {t_end:g}")
     truth, agreement = reference(system, initial, t_end, reference_step)

@@ -67,7 +67,7 @@ def read_only(array: ArrayLike) -> Any:
     return copy
 
 
-def _refuse(self: Any, *_: object, **__: object) -> NoReturn:
+def _refuse(self: object, *_: object, **__: object) -> NoReturn:
     raise InvalidInput("what a system is made of cannot be changed; build another, or give parameters= to integrate")
 
 

@@ -232,7 +232,7 @@ def nose_hoover_bath(settled: Mapping[str, str]) -> Bath:
         kT = float(settled["temperature"]) * boltzmann
         return np.array([kT, 1.0 / float(settled["tau"]), float(free), chains, links, *freedoms])
 
-    def energy(numbers: Any, coefficients: Any) -> Any:
+    def energy(numbers: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
         total = np.zeros(len(numbers))
         for n in range(chains):
             v, eta = (numbers[:, (2 * n + j) * links : (2 * n + j + 1) * links] for j in range(2))

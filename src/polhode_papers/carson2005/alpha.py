@@ -12,7 +12,7 @@ from polhode_papers.carson2005 import common
 from polhode_papers.carson2005.claims import H, derivative, residuals, step_of, symplectic_defect
 from polhode_papers.criteria import at_least, at_most
 from polhode_papers.drawing import BLUE, GREY, VERMILION, Pictures
-from polhode_papers.measure import relative_energy_error
+from polhode_papers.measure import named, relative_energy_error
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 ALPHAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0)
@@ -72,18 +72,14 @@ def draw(data: xr.Dataset) -> Pictures:
 
 
 # ------------------------------------------------------------------ verdicts
-def by_alpha(data: xr.DataArray) -> dict[str, float]:
-    return {f"{float(a):g}": float(x) for a, x in zip(data.alpha.values, data.values, strict=True)}
-
-
 def variational(data: xr.Dataset) -> Finding:
-    values = by_alpha(data.residual)
+    values = named(data.residual)
     return Finding({f"alpha = {a}: (12), (18) and (19) to round-off at every step": at_most(x, ROUND_OFF)
                     for a, x in values.items()}, {"largest residual, relative to the momentum": values})  # fmt: skip
 
 
 def preserving(data: xr.Dataset) -> Finding:
-    defect, drift = by_alpha(data.defect), by_alpha(data.momentum_drift)
+    defect, drift = named(data.defect), named(data.momentum_drift)
     parts = {f"alpha = {a}: symplectic, M^T J M = J": at_most(x, 1e-11) for a, x in defect.items()}
     parts |= {f"alpha = {a}: angular momentum to round-off": at_most(x, ROUND_OFF) for a, x in drift.items()}
     return Finding(parts, {"M^T J M - J": defect, "change of the angular momentum, relative": drift})
@@ -92,23 +88,22 @@ def preserving(data: xr.Dataset) -> Finding:
 def second_order(data: xr.Dataset) -> Finding:
     findings = []
     for name in ORBITS:
-        errors = data.error.sel(orbit=name).transpose("alpha", "step").values
-        steps, lines = data.step.values, zip(data.alpha.values, errors, strict=True)
-        measured = {f"{a:g}": common.order_of(steps, e) for a, e in lines}
+        lines = common.lines_of(data.error.sel(orbit=name), "alpha")
+        measured = {f"{float(a):g}": common.order_of(data.step.values, line.values) for a, line in lines.items()}
         parts = {f"alpha = {a}, {name}: order 2": common.keeps(order, 2) for a, order in measured.items()}
         findings.append(Finding(parts, {f"orders, {name}": measured}))
     return Finding.joined(findings)
 
 
 def only_one(data: xr.Dataset) -> Finding:
-    measured = by_alpha(data.from_midpoint)
+    measured = named(data.from_midpoint)
     parts = {f"alpha = {a} is {'' if a == '0.5' else 'not '}the midpoint rule":
              at_most(x, SAME) if a == "0.5" else at_least(x, OTHER) for a, x in measured.items()}  # fmt: skip
     return Finding(parts, {f"place after one step of {H:g} s, from the midpoint rule's, relative": measured})
 
 
 def mirror(data: xr.Dataset) -> Finding:
-    values = by_alpha(data.mirrored)
+    values = named(data.mirrored)
     return Finding({f"alpha = {a} and {1.0 - float(a):g}: the same path": at_most(x, 1e-10) for a, x in values.items()},
                    {"largest distance in a day, relative": values})  # fmt: skip
 
@@ -117,7 +112,7 @@ def midpoint_best(data: xr.Dataset) -> Finding:
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for name in ORBITS:
-        measured = by_alpha(data.error.sel(orbit=name, step=common.STEP))
+        measured = named(data.error.sel(orbit=name, step=common.STEP))
         nearest = min(x for a, x in measured.items() if a != "0.5")
         words = f"{name}: closest to the conic after a day: error over the least of the others"
         parts[words] = at_most(measured["0.5"] / nearest, 1.0)

@@ -16,7 +16,7 @@ from polhode_papers import drawing
 from polhode_papers.carson2005 import common
 from polhode_papers.criteria import at_least, at_most, rising, within
 from polhode_papers.drawing import BLUE, GREY, VERMILION, Pictures
-from polhode_papers.measure import relative_energy_error
+from polhode_papers.measure import named, relative_energy_error
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 PRINTED = {common.CIRCULAR: -0.96182211, common.ELLIPTIC: -0.72136658}  # [carson2005, table 1]
@@ -255,8 +255,7 @@ def table(data: xr.Dataset) -> Finding:
 
 
 def conics(data: xr.Dataset) -> Finding:
-    e = {x: float(data.eccentricity.sel(orbit=x)) for x in PRINTED}
-    energy = {x: float(data.energy.sel(orbit=x, momentum=MOMENTA[0])) for x in PRINTED}
+    e, energy = named(data.eccentricity), named(data.energy.sel(momentum=MOMENTA[0]))
     parts = {"both energies are negative": at_most(max(energy.values()), 0.0),
              "one orbit is a circle, to the digits printed": at_most(e[common.CIRCULAR], 1e-6),
              "the other is an ellipse": within(e[common.ELLIPTIC], 0.01, 1.0)}  # fmt: skip
@@ -277,7 +276,7 @@ def transform(data: xr.Dataset) -> Finding:
 
 
 def symplectic(data: xr.Dataset) -> Finding:
-    defect = {str(k): float(v) for k, v in zip(data.scheme.values, data.defect.values, strict=True)}
+    defect = named(data.defect)
     ours, theirs = defect[common.SYMPLECTIC], min(defect[common.RK4], defect[common.HEUN])
     seen = rising({common.SYMPLECTIC: ours, "the smaller of theirs": theirs}, 1e4)
     parts = {"the Jacobian of a step keeps the form": at_most(ours, 1e-11),

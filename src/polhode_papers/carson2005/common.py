@@ -101,11 +101,7 @@ def energy_of(orbit_name: str) -> float:
 def day(orbit_name: str) -> xr.Dataset:
     """A day of one orbit by the methods of its figures, every 10 s, and the steps chosen by RK45.
 
-    Returns
-    -------
-    xarray.Dataset
-        ``position`` (km), ``energy``, ``distance`` from the position on the conic and ``offset`` of the path from it
-        (km) over (method, time); ``chosen_radius`` (km) and ``chosen_energy`` of RK45 over (chosen), its own times.
+    ``distance`` is from the position on the conic, ``offset`` of the path; ``chosen_...``: RK45 at its own times.
     """
     labels = [SYMPLECTIC, RK45, RK4, *(RK2 if orbit_name == ELLIPTIC else ()), CONIC]
     times = STEP * np.arange(whole(DAY, STEP) + 1)

@@ -17,7 +17,7 @@ from polhode_papers import drawing
 from polhode_papers.carson2005 import common
 from polhode_papers.criteria import at_least
 from polhode_papers.drawing import BLUE, GREY, VERMILION, Pictures
-from polhode_papers.measure import unwarned
+from polhode_papers.measure import named, unwarned
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 ORBITS = (common.CIRCULAR, common.ELLIPTIC)
@@ -92,8 +92,7 @@ def draw(data: xr.Dataset) -> Pictures:
 
 # ------------------------------------------------------------------ verdicts
 def numbers_of(data: xr.Dataset) -> dict[str, Any]:
-    return {f"digits, {name}": {str(k): float(x) for k, x in zip(
-        data.method.values, data.digits.sel(orbit=name).values, strict=True)} for name in ORBITS}  # fmt: skip
+    return {f"digits, {name}": named(data.digits.sel(orbit=name)) for name in ORBITS}
 
 
 def delivered(labels: tuple[str, ...], least: float, data: xr.Dataset) -> Finding:
@@ -103,7 +102,7 @@ def delivered(labels: tuple[str, ...], least: float, data: xr.Dataset) -> Findin
 
 
 def of_data(data: xr.Dataset) -> Finding:
-    measured = {name: float(data.of_data.sel(orbit=name)) for name in ORBITS}
+    measured = named(data.of_data)
     parts = {f"{name}: rounding table 1 to doubles leaves fifteen digits of the place": at_least(x, 15.0)
              for name, x in measured.items()}  # fmt: skip
     return Finding(parts, {"digits left after a day": measured})

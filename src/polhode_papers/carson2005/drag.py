@@ -20,7 +20,7 @@ from polhode_papers import drawing
 from polhode_papers.carson2005 import common
 from polhode_papers.carson2005.claims import gradient
 from polhode_papers.criteria import at_least, at_most
-from polhode_papers.measure import whole
+from polhode_papers.measure import named, whole
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 
 SCALE = 50.0  # km
@@ -146,7 +146,7 @@ def elements(data: xr.Dataset) -> Finding:
              for name in AIR for label in VARIATIONAL}  # fmt: skip
     parts |= {f"{label}, {name}: not so": at_least(worst[name][label], 0.1) for name in AIR for label in RK2}
     return Finding(parts, {f"error / decay, {name}": worst[name] for name in AIR} | {
-        "decay": {n: float(x) for n, x in zip(AIR, data.decay.values, strict=True)}})  # fmt: skip
+        "decay": named(data.decay)})  # fmt: skip
 
 
 CLAIMS = (

@@ -16,7 +16,7 @@ from polhode_papers.carson2005 import common
 from polhode_papers.carson2005.drag import air
 from polhode_papers.criteria import at_least, at_most, falling
 from polhode_papers.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, VERMILION, Pictures
-from polhode_papers.measure import relative_energy_error, unwarned, whole
+from polhode_papers.measure import named, relative_energy_error, unwarned, whole
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 NAMES = ("star", "first planet", "second planet", "spacecraft")
@@ -110,7 +110,7 @@ def draw(data: xr.Dataset) -> Pictures:
 # ------------------------------------------------------------------ verdicts
 def conserved(data: xr.Dataset) -> Finding:
     energy_change = common.largest(data.change, list(FINE))
-    momentum_change = {str(k): float(x) for k, x in zip(data.quantity.values, data.momentum_change.values, strict=True)}
+    momentum_change = named(data.momentum_change)
     parts = {f"{label}, fine steps: total energy": at_most(x, ROUND_OFF) for label, x in energy_change.items()}
     parts |= {f"total {name}": at_most(x, ROUND_OFF) for name, x in momentum_change.items()}
     return Finding(parts, {"largest change of the energy, relative": energy_change, "of the momenta": momentum_change})

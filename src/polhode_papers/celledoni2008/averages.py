@@ -11,7 +11,8 @@ import xarray as xr
 import polhode as ph
 from polhode_papers import criteria
 from polhode_papers.celledoni2008 import common, theta
-from polhode_papers.study import Check, Finding, Reporter
+from polhode_papers.measure import named
+from polhode_papers.study import Finding, Reporter
 
 COUNTS = tuple(int(n) for n in np.round(np.geomspace(25, 1000, 20)))  # numbers of steps; step sizes from 0.4 to 0.01
 QUICK_COUNTS = (25, 50, 200, 1000)
@@ -50,18 +51,15 @@ def averages(quick: bool, report_progress: Reporter) -> xr.Dataset:
             seconds[i, k] = best[i, k].sum() / len(some.momenta)
     shares = np.zeros((len(DRAWN), len(common.DMV), len(SHARE_STEPS)))
     for p, draw in enumerate(DRAWN.values()):
-        many = common.Bodies(
-            draw(random, QUICK_MANY if quick else MANY), common.random_momenta(random, QUICK_MANY if quick else MANY)
-        )
+        number = QUICK_MANY if quick else MANY
+        many = common.Bodies(draw(random, number), common.random_momenta(random, number))
         for i, label in enumerate(common.DMV):
             report_progress(f"{label}, {len(many.momenta)} bodies")
             for k, h in enumerate(SHARE_STEPS):
                 shares[p, i, k] = common.turned(common.FLOWS[label], round(common.T_END / h), h, many).good.mean()
     report_progress("round-off")
-    once = [
-        np.mean(common.log_errors(common.turned(common.FLOWS[label], 1, common.T_END, bodies), truth))
-        for label in CLOSED
-    ]
+    ends_of = {label: common.turned(common.FLOWS[label], 1, common.T_END, bodies) for label in CLOSED}
+    once = [np.mean(common.log_errors(ends, truth)) for ends in ends_of.values()]
     dims = ("flow", "step")
     return xr.Dataset(
         {
@@ -96,15 +94,13 @@ def projections(bodies: common.Bodies, truth: Any) -> list[float]:
     unit = plain.copy()
     momenta = bodies.momenta
     for _ in range(n):
-        turn, momenta, _ = common.turned(
-            common.FLOWS[common.QUATERNION], 1, common.T_END / n, common.Bodies(bodies.moments, momenta)
-        )
+        present = common.Bodies(bodies.moments, momenta)
+        turn, momenta, _ = common.turned(common.FLOWS[common.QUATERNION], 1, common.T_END / n, present)
         plain, unit = (ph.rotation.multiply(q, turn) for q in (plain, unit))
         unit /= np.linalg.norm(unit, axis=1, keepdims=True)
     expected = ph.rotation.quaternion_from_matrix(truth.astype(float))
-    gaps = [
-        np.abs(q * np.sign((q * expected).sum(axis=1, keepdims=True)) - expected).max(axis=1) for q in (plain, unit)
-    ]
+    signed = [q * np.sign((q * expected).sum(axis=1, keepdims=True)) for q in (plain, unit)]
+    gaps = [np.abs(q - expected).max(axis=1) for q in signed]
     return [float(np.log10(np.maximum(gap, common.ROUND_OFF)).mean()) for gap in gaps]
 
 
@@ -125,34 +121,21 @@ def expensive(data: xr.Dataset) -> Finding:
 
 def always(data: xr.Dataset) -> Finding:
     """Judge whether no run of an exact or semiexact flow fails."""
-    shares = {
-        label: float(data.converged.sel(flow=label).min())
-        for label in (*CLOSED, *common.SEMIEXACT, *common.MATRIX_FORM, common.OURS)
-    }
-    return Finding({"share of runs that succeed, at every step": criteria.every(shares, all_of_them)},
-                   {"least share of runs": shares})  # fmt: skip
-
-
-def all_of_them(share: float) -> Check:
-    return criteria.at_least(share, 1.0)
-
-
-def like_the_count(share: float) -> Check:
-    """Check that a share over many bodies is compatible with the paper's count of a hundred."""
-    return criteria.share_within(share, *CONVERGED)
+    labels = (*CLOSED, *common.SEMIEXACT, *common.MATRIX_FORM, common.OURS)
+    shares = {label: float(data.converged.sel(flow=label).min()) for label in labels}
+    parts = {"share of runs that succeed, at every step": criteria.every(shares, criteria.at_least, 1.0)}
+    return Finding(parts, {"least share of runs": shares})
 
 
 def three_quarters(data: xr.Dataset) -> Finding:
     """Judge whether about three quarters of the DMV runs converge at the largest step."""
-    shares = {
-        drawn: {label: float(data.converged_of_many.sel(drawn=drawn, dmv=label)[0]) for label in common.DMV}
-        for drawn in DRAWN
-    }
+    first = data.converged_of_many.isel(share_step=0)
+    shares = {drawn: {k: float(first.sel(drawn=drawn, dmv=k)) for k in common.DMV} for drawn in DRAWN}
     words = {"any": "moments that may break the triangle inequality", "physical": "moments of physical bodies"}
-    parts = {
-        f"share at the largest step, {words[drawn]}": criteria.every(measured, like_the_count)
-        for drawn, measured in shares.items()
-    }
+    parts = {}
+    for drawn, measured in shares.items():
+        judged = criteria.every(measured, criteria.share_within, *CONVERGED)
+        parts[f"share at the largest step, {words[drawn]}"] = judged
     numbers: dict[str, Any] = {f"all shares at the largest step, {words[drawn]}": x for drawn, x in shares.items()}
     for h in SHARE_STEPS[1:]:
         measured = data.converged_of_many.sel(drawn="any", share_step=h)
@@ -164,26 +147,20 @@ def three_quarters(data: xr.Dataset) -> Finding:
 
 def one_third(data: xr.Dataset) -> Finding:
     """Judge whether a semiexact flow costs about a third of the closed form in the same variables."""
-    pairs = {label: common.QUATERNION for label in common.SEMIEXACT} | {
-        label: common.MATRIX for label in common.MATRIX_FORM
-    }
-    ratio = {
-        label: float((data.seconds.sel(flow=label) / data.seconds.sel(flow=closed)).median())
-        for label, closed in pairs.items()
-    }
+    pairs = dict.fromkeys(common.SEMIEXACT, common.QUATERNION) | dict.fromkeys(common.MATRIX_FORM, common.MATRIX)
+    times = {a: data.seconds.sel(flow=a) / data.seconds.sel(flow=b) for a, b in pairs.items()}
+    ratio = {label: float(line.median()) for label, line in times.items()}
     parts = {
-        "substantially cheaper": criteria.every(ratio, lambda x: criteria.at_most(x, 0.75)),
-        "about a third": criteria.every(ratio, lambda x: criteria.within(x, 0.22, 0.45)),
+        "substantially cheaper": criteria.every(ratio, criteria.at_most, 0.75),
+        "about a third": criteria.every(ratio, criteria.within, 0.22, 0.45),
     }
     return Finding(parts, {"time / time of the exact method in the same form, median of the steps": ratio})
 
 
 def relative(data: xr.Dataset) -> xr.DataArray:
     """Time relative to the cheapest of the paper's methods."""
-    cheapest: xr.DataArray = data.seconds.sel(flow=[*CLOSED, *common.SEMIEXACT, *common.MATRIX_FORM, *common.DMV]).min(
-        "flow"
-    )
-    ratio: xr.DataArray = data.seconds / cheapest
+    flows = [*CLOSED, *common.SEMIEXACT, *common.MATRIX_FORM, *common.DMV]
+    ratio: xr.DataArray = data.seconds / data.seconds.sel(flow=flows).min("flow")
     return ratio
 
 
@@ -191,11 +168,9 @@ def cheapest(data: xr.Dataset) -> Finding:
     """Judge whether a DMV method is cheapest at every step, and order 10 little more expensive than order 6."""
     cost = relative(data)
     gain = float((data.seconds.sel(flow=common.DMV[-1]) / data.seconds.sel(flow=common.DMV[0])).median())
-    least = cost.sel(flow=list(common.DMV)).min("flow")
+    share = float((cost.sel(flow=list(common.DMV)).min("flow") < 1.0 + 1e-9).mean())
     parts = {
-        "a DMV is the cheapest of the paper's methods, share of the steps": criteria.at_least(
-            float((least < 1.0 + 1e-9).mean()), 0.9
-        ),
+        "a DMV is the cheapest of the paper's methods, share of the steps": criteria.at_least(share, 0.9),
         "time of dmv10 over dmv6, median": criteria.within(gain, 1.0, 1.5),
     }
     return Finding(parts, {"relative cost, largest step": flat(cost, list(common.FLOWS), 0)})
@@ -238,7 +213,7 @@ def one_step(data: xr.Dataset) -> Finding:
 @theta.with_long_doubles
 def projection(data: xr.Dataset) -> Finding:
     """Judge whether normalising the quaternion improves it."""
-    measured = {str(way): float(data.log_error_of_products.sel(projection=way)) for way in data.projection.values}
+    measured = named(data.log_error_of_products)
     gained = measured["none"] - measured["each step"]
     return Finding({"digits gained": criteria.at_least(gained, 0.3)}, {"mean log error, steps of 0.01": measured})
 

@@ -265,18 +265,14 @@ def free(data: xr.Dataset) -> Finding:
 
 def one_map(data: xr.Dataset) -> Finding:
     """Judge whether the result is independent of the charts and of where they are changed."""
-    last = data.isel(count=-1)
-    parts = {
-        "state over a change": criteria.at_most(float(data.kept.sel(what="state over a change")), EACH),
-        "energy over a change": criteria.at_most(float(data.kept.sel(what="energy over a change")), EACH),
-        f"{int(last['count'])} steps: difference from v2/exact": criteria.every(
-            {f"{float(x):g}": float(last.apart.sel(limit=x)) for x in data.limit}, lambda x: criteria.at_most(x, KEPT)
-        ),
-        "changes of the chart meanwhile": criteria.at_least(float(last.changes.min()), 10),
-    }
-    return Finding(
-        parts, {"changes, by limit": {f"{float(x):g}": criteria.count(last.changes.sel(limit=x)) for x in data.limit}}
-    )
+    last, limits = data.isel(count=-1), {f"{x:g}": x for x in data.limit.values}
+    apart = {name: float(last.apart.sel(limit=x)) for name, x in limits.items()}
+    changes = {name: criteria.count(last.changes.sel(limit=x)) for name, x in limits.items()}
+    words = ("state over a change", "energy over a change")
+    parts = {name: criteria.at_most(float(data.kept.sel(what=name)), EACH) for name in words}
+    parts[f"{int(last['count'])} steps: difference from v2/exact"] = criteria.every(apart, criteria.at_most, KEPT)
+    parts["changes of the chart meanwhile"] = criteria.at_least(float(last.changes.min()), 10)
+    return Finding(parts, {"changes, by limit": changes})
 
 
 def form(data: xr.Dataset) -> Finding:
@@ -292,18 +288,12 @@ def nearby(data: xr.Dataset) -> Finding:
     last = f"h = {float(data.h[-1]):g}"
 
     def parts(name: str, words: str) -> dict[str, Any]:
-        measured: dict[str, Any] = {}
-        for eps in data.epsilon:
-            line = data[name].sel(epsilon=eps).values
-            measured |= {
-                f"{words}, epsilon {float(eps):g}: power of the step": criteria.order_within(
-                    data.h.values, line, 2.0, 0.1
-                ),
-                f"{words}, epsilon {float(eps):g}: largest change over epsilon, {last}": criteria.at_most(
-                    float(line[-1] / eps), NEAR
-                ),
-            }
-        return measured
+        checks: dict[str, Any] = {}
+        for eps in data.epsilon.values:
+            line, case = data[name].sel(epsilon=eps).values, f"{words}, epsilon {eps:g}"
+            checks[f"{case}: power of the step"] = criteria.order_within(data.h.values, line, 2.0, 0.1)
+            checks[f"{case}: largest change over epsilon, {last}"] = criteria.at_most(float(line[-1] / eps), NEAR)
+        return checks
 
     shrinks = {words: float((data[name][:, 0] / data[name][:, -1]).mean())
                for name, words in (("doubled_error", "H + epsilon V"), ("energy_error", "H"))}  # fmt: skip
@@ -313,17 +303,14 @@ def nearby(data: xr.Dataset) -> Finding:
 
 
 def below(data: xr.Dataset) -> Finding:
-    over = (data.energy_error / data.epsilon).max("h")
-    shrinks = (data.energy_error.isel(epsilon=0) / data.energy_error.isel(epsilon=1)).values
+    largest = (data.energy_error / data.epsilon).max("h")
+    over = {f"{eps:g}": float(largest.sel(epsilon=eps)) for eps in data.epsilon.values}
+    ratios = (data.energy_error.isel(epsilon=0) / data.energy_error.isel(epsilon=1)).values
+    shrinks = {f"h = {h:g}": float(x) for h, x in zip(data.h.values, ratios, strict=True)}
+    expected = EPSILONS[0] / EPSILONS[1]
     parts = {
-        "error over epsilon, every step": criteria.every(
-            {f"{float(eps):g}": float(over.sel(epsilon=eps)) for eps in data.epsilon},
-            lambda x: criteria.at_most(x, 1.0),
-        ),
-        "in proportion, error at 1e-3 over 1e-6": criteria.every(
-            {f"h = {float(h):g}": float(x) for h, x in zip(data.h, shrinks, strict=True)},
-            lambda x: criteria.ratio_within(x, EPSILONS[0] / EPSILONS[1], 1.25),
-        ),
+        "error over epsilon, every step": criteria.every(over, criteria.at_most, 1.0),
+        "in proportion, error at 1e-3 over 1e-6": criteria.every(shrinks, criteria.ratio_within, expected, 1.25),
     }
     return Finding(parts, {"error over epsilon at the smallest step": float((data.energy_error / data.epsilon)[0, -1])})
 
@@ -337,13 +324,11 @@ def conserved(data: xr.Dataset) -> Finding:
     """Judge whether the energy error does not grow after 10,000 steps."""
     n = int(data.steps[-1])
     late, end = (up_to(data, k, "leapfrog") for k in (10_000, n))
-    return Finding(
-        {
-            f"error after {n} steps over that after 10,000": criteria.at_most(end / late, BOUNDED),
-            "changes of the chart": criteria.at_least(float(data.long_changes.sel(rule="leapfrog")[-1]), 1000),
-        },
-        {"largest energy error": {"10,000 steps": late, f"{n} steps": end}},
-    )
+    parts = {
+        f"error after {n} steps over that after 10,000": criteria.at_most(end / late, BOUNDED),
+        "changes of the chart": criteria.at_least(float(data.long_changes.sel(rule="leapfrog")[-1]), 1000),
+    }
+    return Finding(parts, {"largest energy error": {"10,000 steps": late, f"{n} steps": end}})
 
 
 def not_enough(data: xr.Dataset) -> Finding:

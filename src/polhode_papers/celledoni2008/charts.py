@@ -238,25 +238,10 @@ RULES = {"leapfrog": leapfrog, "midpoint": midpoint}
 
 
 class Run:
-    """A run that can be continued.
+    """A run from a chart and coordinates, as ``in_a_chart`` gives them, that can be continued.
 
-    Parameters
-    ----------
-    start : tuple
-        Chart and coordinates, as ``in_a_chart`` gives them.
-    body : array_like (6,)
-        As in the module docstring.
-    rule : {"leapfrog", "midpoint"}
-        The integrator.
-    limit : float
-        |cos theta| beyond which the chart is changed, between 0.71 and 1; 1 never changes it.
-
-    Attributes
-    ----------
-        chart, x :
-            Current chart and coordinates.
-    worst, worst_doubled, changes : float
-        Largest changes of H and of H + V so far, and number of chart changes.
+    ``limit``: |cos theta| beyond which the chart is changed, between 0.71 and 1; 1 never changes it. ``worst``,
+    ``worst_doubled``, ``changes``: largest changes of H and of H + V so far, and number of chart changes.
     """
 
     def __init__(self, start: tuple[int, Any], body: Any, rule: str = "leapfrog", limit: float = LIMIT) -> None:

@@ -15,6 +15,7 @@ import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.celledoni2008 import conditions, quadrature, theta
 from polhode_papers.drawing import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
+from polhode_papers.measure import named
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 
 INERTIA = (1.0, 1.5, 2.2)
@@ -84,9 +85,8 @@ def error_of_printed_mr(step: Any, y: Any, h: float) -> float:
 def interchanged(label: str) -> ph.methods.Scheme:
     """A scheme with A and B in each other's place."""
     stages = tuple(("B" if letter == "A" else "A", x) for letter, x in stages_of(label))
-    return ph.methods.Scheme(
-        f"{label.lower()}_interchanged", f"{label}, A and B interchanged", "celledoni2008", 1, stages
-    )
+    name, title = f"{label.lower()}_interchanged", f"{label}, A and B interchanged"
+    return ph.methods.Scheme(name, title, "celledoni2008", 1, stages)
 
 
 def stages_of(label: str) -> list[tuple[str, float]]:
@@ -132,19 +132,16 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         terms = conditions.errors([(x, float(c)) for x, c, *_ in other.stages], SCHEMES[label], label in NYSTROM)
         swapped[k] = max(conditions.residual(x) for x in terms[1:])
         swapped_order[k] = ph.checks.measure_order(ph.methods.splitting(other), TOP, top, far, t=0.0, span=1.0).order
-        ends = [
-            ph.checks.stepper(x, TOP, top)(top, 0.0, 1.0 / INTERCHANGED, INTERCHANGED)
-            for x in (ph.methods.splitting(other), label.lower())
-        ]
+        both = (ph.methods.splitting(other), label.lower())
+        ends = [ph.checks.stepper(x, TOP, top)(top, 0.0, 1.0 / INTERCHANGED, INTERCHANGED) for x in both]
         apart = [ph.checks.state_distance(end, far, TOP) for end in ends]
         swapped_error[k] = apart[0] / apart[1]
     report_progress("effective errors, quadrature")
     sizes = {name: conditions.effective_error(stages_of(name), SCHEMES[name], STAGES[name], name in NYSTROM)
              for name in EFFECTIVE}  # fmt: skip
     by_mr = ph.checks.stepper("mr", FREE, y)
-    family = [
-        ph.checks.state_distance(ph.checks.stepper(f"kosenko:c3={c3}", FREE, y)(y, 0.0, AT), end, FREE) for c3 in C3
-    ]
+    members = [ph.checks.stepper(f"kosenko:c3={c3}", FREE, y) for c3 in C3]
+    family = [ph.checks.state_distance(take_steps(y, 0.0, AT), end, FREE) for take_steps in members]
     direction = np.array(START["angular_momentum"]) / np.linalg.norm(START["angular_momentum"])
     forms = {
         form: [[quadrature.error_of_angle(form, p, INERTIA, direction, QUADRATURE_SPAN, n) for n in QUADRATURE_STEPS]
@@ -258,7 +255,7 @@ def keep(labels: tuple[str, ...], quantities: tuple[str, ...] = QUANTITIES) -> A
 
     def judge(data: xr.Dataset) -> Finding:
         measured = {name: by_flow(data.drift.sel(quantity=name), labels) for name in quantities}
-        parts = {f"change of {name.replace('_', ' ')}": criteria.every(row, lambda x: criteria.at_most(x, KEPT))
+        parts = {f"change of {name.replace('_', ' ')}": criteria.every(row, criteria.at_most, KEPT)
                  for name, row in measured.items()}  # fmt: skip
         return Finding(parts, {"steps": data.attrs["one step"]})
 
@@ -308,13 +305,10 @@ def orders(data: xr.Dataset) -> Finding:
     checks: dict[str, Check] = {}
     for name, order in SCHEMES.items():
         left = data.residual.sel(scheme=name)
-        checks[f"{name}: residual up to degree {order}"] = criteria.at_most(
-            float(left.where(left.degree <= order).max()), DIGITS
-        )
-        checks[f"{name}: residual of degree {order + 1}"] = criteria.at_least(
-            float(left.sel(degree=order + 1)), 1e3 * DIGITS
-        )
-    observed = {str(name): float(data.order.sel(scheme=name)) for name in data.scheme.values}
+        low, next_one = float(left.where(left.degree <= order).max()), float(left.sel(degree=order + 1))
+        checks[f"{name}: residual up to degree {order}"] = criteria.at_most(low, DIGITS)
+        checks[f"{name}: residual of degree {order + 1}"] = criteria.at_least(next_one, 1e3 * DIGITS)
+    observed = named(data.order)
     wrong, right = (f"{name}: residual up to degree 4" for name in (MISPRINT, "S4_6"))
     printed = {name: check for name, check in checks.items() if not name.startswith("S4_6:")}
     return Finding(printed, {"observed order, heavy top": observed}, {
@@ -324,21 +318,15 @@ def orders(data: xr.Dataset) -> Finding:
 
 def interchangeable(data: xr.Dataset) -> Finding:
     """Judge by the order conditions: interchanged, the generic schemes keep their order and the others lose it."""
-    left = {name: float(data.interchanged_residual.sel(scheme=name)) for name in EFFECTIVE}
-    parts = {
-        f"{name}, interchanged: residual up to degree {SCHEMES[name]}": criteria.at_least(x, 1e3 * DIGITS)
-        if name in NYSTROM
-        else criteria.at_most(x, DIGITS)
-        for name, x in left.items()
-    }
-    numbers = {
-        words: {name: float(data[variable].sel(scheme=name)) for name in EFFECTIVE}
-        for words, variable in (
-            ("observed order, heavy top", "interchanged_order"),
-            ("error over that as printed", "interchanged_error"),
-        )
-    }
-    return Finding(parts, numbers)
+    left, order, error = (
+        {name: float(data[f"interchanged_{what}"].sel(scheme=name)) for name in EFFECTIVE}
+        for what in ("residual", "order", "error")
+    )
+    parts = {}
+    for name, x in left.items():
+        judged = criteria.at_least(x, 1e3 * DIGITS) if name in NYSTROM else criteria.at_most(x, DIGITS)
+        parts[f"{name}, interchanged: residual up to degree {SCHEMES[name]}"] = judged
+    return Finding(parts, {"observed order, heavy top": order, "error over that as printed": error})
 
 
 def hermite(data: xr.Dataset) -> Finding:
@@ -351,13 +339,11 @@ def hermite(data: xr.Dataset) -> Finding:
 def printed_axes(data: xr.Dataset) -> Finding:
     """Judge whether the composition with the printed axes is polhode's MR, and of order 2."""
     apart = {f"step {float(h):g}": float(x) for h, x in zip(data.step, data.mr_apart, strict=True)}
-    return Finding(
-        {
-            "difference in a step from polhode's MR": criteria.every(apart, lambda x: criteria.at_most(x, EACH)),
-            "order 2": criteria.order_within(data.mr_step, data.mr_error, 2.0, 0.1, 1e-13),
-        },
-        {"free body": data.attrs["body"]},
-    )
+    parts = {
+        "difference in a step from polhode's MR": criteria.every(apart, criteria.at_most, EACH),
+        "order 2": criteria.order_within(data.mr_step, data.mr_error, 2.0, 0.1, 1e-13),
+    }
+    return Finding(parts, {"free body": data.attrs["body"]})
 
 
 def root(data: xr.Dataset) -> Finding:
@@ -373,10 +359,8 @@ def root(data: xr.Dataset) -> Finding:
 
 def effective(data: xr.Dataset) -> Finding:
     """Judge the four printed values to half a unit of their last digit."""
-    parts = {
-        name: criteria.within(float(data.effective_error.sel(scheme=name)), x - 0.005, x + 0.005)
-        for name, x in EFFECTIVE.items()
-    }
+    size = {name: float(data.effective_error.sel(scheme=name)) for name in EFFECTIVE}
+    parts = {name: criteria.within(size[name], x - 0.005, x + 0.005) for name, x in EFFECTIVE.items()}
     return Finding(parts, {"printed": EFFECTIVE})
 
 
@@ -402,7 +386,7 @@ def preprocessed_orders(data: xr.Dataset) -> Finding:
 def members(data: xr.Dataset) -> Finding:
     """Judge whether all quaternions of the family describe the same motion."""
     measured = {f"c3 = {float(c3):.3g}": float(x) for c3, x in zip(data.c3, data.family_error, strict=True)}
-    return Finding({"error of a step": criteria.every(measured, lambda x: criteria.at_most(x, EACH))}, {"step": AT})
+    return Finding({"error of a step": criteria.every(measured, criteria.at_most, EACH)}, {"step": AT})
 
 
 FIGURE = Figure("claims", "sections 3 and 4, appendix C: what is kept, orders", compute, draw, (

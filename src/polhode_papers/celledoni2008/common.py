@@ -38,19 +38,7 @@ TIMED_TOGETHER = 2500
 # ------------------------------------------------------------------ flows
 @dataclass(frozen=True)
 class Flow:
-    """A free rotation shown in the figures.
-
-    Attributes
-    ----------
-        name : str
-            Name among ``polhode.methods.FLOW_NAMES``.
-        options : mapping
-            Options of the flow.
-        guarded : bool
-            Whether it refuses steps out of its range.
-        line_style : tuple
-            Colour, marker and line of its curve.
-    """
+    """A free rotation, its options, whether it refuses steps out of its range; colour, marker and line of its curve."""
 
     name: str
     options: Mapping[str, str]
@@ -224,10 +212,7 @@ CORNER = (0.15, 0.85)
 
 
 def maps(labels: Sequence[str], steps: Sequence[float], quick: bool, report_progress: Reporter) -> xr.Dataset:
-    """Mean log error and share of failed runs over the triangle, for every flow and step.
-
-    The same momenta are used at every grid point.
-    """
+    """Mean log error and share of failed runs over the triangle, by flow and step, for the same momenta everywhere."""
     points = triangle(*(QUICK_GRID if quick else GRID))
     momenta = random_momenta(np.random.default_rng(SEED), QUICK_VALUES if quick else VALUES)
     moments = np.column_stack([points, np.ones(len(points))])
@@ -236,13 +221,8 @@ def maps(labels: Sequence[str], steps: Sequence[float], quick: bool, report_prog
     errors, failed = np.full((2, len(labels), len(steps), len(points)), np.nan)
     for i, label in enumerate(labels):
         for k, h in enumerate(steps):
-            ends = turned(
-                (FLOWS | HALF_TURNS)[label],
-                round(T_END / h),
-                h,
-                bodies,
-                partial(_progress_with_label, report_progress, f"{label}, step {h:g}"),
-            )
+            report = partial(_progress_with_label, report_progress, f"{label}, step {h:g}")
+            ends = turned((FLOWS | HALF_TURNS)[label], round(T_END / h), h, bodies, report)
             values = log_errors(ends, truth).reshape(len(points), -1)
             failed[i, k] = np.isnan(values).mean(axis=1)
             some = failed[i, k] < 1.0

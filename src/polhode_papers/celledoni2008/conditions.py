@@ -117,13 +117,7 @@ def basis(degree: int, nystrom: bool) -> tuple[list[str], Any]:
 
 
 def coordinates(polynomial: Polynomial, degree: int, nystrom: bool) -> Any:
-    """Coordinates of an element of the Lie algebra in ``basis``.
-
-    Raises
-    ------
-    ValueError
-        The polynomial is not in the Lie algebra.
-    """
+    """Coordinates of an element of the Lie algebra in ``basis``; ValueError for what is not in the algebra."""
     _, rows = basis(degree, nystrom)
     values = np.array([float(polynomial.get(word, 0.0)) for word in words(degree)])
     result = np.linalg.lstsq(rows.T, values, rcond=None)[0]

@@ -17,6 +17,7 @@ from polhode_papers import criteria, drawing
 from polhode_papers.celledoni2008 import common, theta
 from polhode_papers.celledoni2008.quadrature import gauss
 from polhode_papers.drawing import BLUE, GREEN, INK, PURPLE, VERMILION, Pictures
+from polhode_papers.measure import named
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 Real = np.longdouble
@@ -196,15 +197,11 @@ def draw(data: xr.Dataset) -> Pictures:
 
 
 # ------------------------------------------------------------------ judges
-def by_kind(values: xr.DataArray) -> dict[str, float]:
-    return {str(kind): float(x) for kind, x in zip(values.kind.values, values, strict=True)}
-
-
 def carlson(data: xr.Dataset) -> Finding:
     """Judge the integral itself."""
-    measured = by_kind(data.integral_error.max("body"))
+    measured = named(data.integral_error.max("body"))
     return Finding({f"{kind}: largest relative error": criteria.at_most(x, INTEGRAL) for kind, x in measured.items()},
-                   {"median": by_kind(data.integral_error.median("body"))})  # fmt: skip
+                   {"median": named(data.integral_error.median("body"))})  # fmt: skip
 
 
 def uniformly(data: xr.Dataset) -> Finding:
@@ -212,18 +209,18 @@ def uniformly(data: xr.Dataset) -> Finding:
     parts = {
         f"{form}, {kind}: largest error": criteria.at_most(x, UNIFORM)
         for form in (common.MATRIX, common.QUATERNION)
-        for kind, x in by_kind(data.error.sel(form=form).max("body")).items()
+        for kind, x in named(data.error.sel(form=form).max("body")).items()
     }
-    return Finding(parts, {f"{common.OURS}: largest error": by_kind(data.error.sel(form=common.OURS).max("body"))})
+    return Finding(parts, {f"{common.OURS}: largest error": named(data.error.sel(form=common.OURS).max("body"))})
 
 
 @theta.with_long_doubles
 def by_theta(data: xr.Dataset) -> Finding:
     """Judge the form of reference [29], in long double."""
-    measured = by_kind(data.error.sel(form=THETA).max("body"))
+    measured = named(data.error.sel(form=THETA).max("body"))
     bounds = {kind: DOUBLE if kind == "ordinary" else UNIFORM for kind in measured}
     parts = {f"{kind}: largest error": criteria.at_most(x, bounds[kind]) for kind, x in measured.items()}
-    return Finding(parts, {"median": by_kind(data.error.sel(form=THETA).median("body"))})
+    return Finding(parts, {"median": named(data.error.sel(form=THETA).median("body"))})
 
 
 FIGURE = Figure("exact_forms", "the reach of the exact forms: Carlson's integrals and theta functions", compute, draw, (

@@ -32,10 +32,8 @@ def one_line(case: tuple[str, str, tuple[int, ...]]) -> list[float]:
     spacing, H0, thermal = SETTINGS[setting]
     system = spheres.spheres()
     start, _ = spheres.raised(system, spheres.lattice_draw(spacing, SEED, thermal), H0)
-    scheme = spheres.pairs_of()[name][0]
-    return [
-        spheres.error_of(system, name, start, spheres.steps_of(scheme, wanted, SPAN), SPAN) for wanted in evaluations
-    ]
+    counts = [spheres.steps_of(spheres.pairs_of()[name][0], wanted, SPAN) for wanted in evaluations]
+    return [spheres.error_of(system, name, start, n, SPAN) for n in counts]
 
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
@@ -44,9 +42,8 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     flows = (spheres.EXACT, spheres.MR) if quick else spheres.FLOWS
     cases = [(setting, spheres.method_of(scheme, flow), evaluations)
              for setting in SETTINGS for scheme in labels for flow in flows]  # fmt: skip
-    error = np.reshape(
-        list(spheres.each(one_line, cases, report_progress)), (len(SETTINGS), len(labels), len(flows), -1)
-    )
+    lines = list(spheres.each(one_line, cases, report_progress))
+    error = np.reshape(lines, (len(SETTINGS), len(labels), len(flows), -1))
     report_progress("time")
     system = spheres.spheres()
     start, _ = spheres.raised(system, spheres.lattice_draw(4.0, SEED, True))
@@ -118,9 +115,8 @@ def too_large(data: xr.Dataset) -> Finding:
         "largest fall of its error where steps are halved": criteria.at_least(float(np.fmax.reduce(falls)), 10.0),
         "its order where steps are small": criteria.order_within(h, measured[SIXTH], 6, 0.3, SEEN),
     }
-    rows = {
-        f"energy error of {name} by evaluations in a unit of time": words_of(data, measured[name]) for name in measured
-    }
+    words = "by evaluations in a unit of time"
+    rows = {f"energy error of {name} {words}": words_of(data, line) for name, line in measured.items()}
     return Finding(parts, {"evaluations from which runs are not lost": usable} | rows)
 
 
@@ -141,12 +137,8 @@ def efficiency(data: xr.Dataset) -> Finding:
     high = (fourth > 1e-4) & (sixth < 1e300)
     worst = float((sixth / fourth)[high].min()) if high.any() else np.nan
     parts = {f"{CLOSE}: error of RKN6_14a over RKN4_6b above 1e-4, least": criteria.at_least(worst, 1.0)}
-    parts |= {
-        f"{setting}: error of RKN4_6b below which RKN6_14a is better (0: not reached, inf: always)": criteria.at_least(
-            measured[setting], 1e-5
-        )
-        for setting in SETTINGS
-    }
+    words = "error of RKN4_6b below which RKN6_14a is better (0: not reached, inf: always)"
+    parts |= {f"{setting}: {words}": criteria.at_least(x, 1e-5) for setting, x in measured.items()}
     return Finding(parts, {"errors above": SEEN})
 
 
@@ -160,9 +152,8 @@ def rotation(data: xr.Dataset) -> Finding:
             if setting == CLOSE:
                 high = line_of(data, setting, name) > 1e-4
                 factor = float(np.exp(np.abs(np.log(ratio[high])).max())) if high.any() else np.nan
-                parts[f"{name}, {setting}: error with MR over exact, or exact over it, while above 1e-4"] = (
-                    criteria.within(factor, 1.0, 1.5)
-                )
+                words = f"{name}, {setting}: error with MR over exact, or exact over it, while above 1e-4"
+                parts[words] = criteria.within(factor, 1.0, 1.5)
     return Finding(parts, numbers)
 
 

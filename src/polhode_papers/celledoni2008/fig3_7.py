@@ -32,9 +32,7 @@ def worse(data: xr.Dataset) -> Finding:
     for h in SATELLITE_STEPS:
         least = float(data.exact_energy_error.sel(step=h))
         measured = {name: float(data.largest_energy_error.sel({"method": name, "step": h})) / least for name in RIVALS}
-        parts[f"energy error over that of {EXACT}, h = {h:g}"] = criteria.every(
-            measured, lambda x: criteria.at_least(x, 100.0)
-        )
+        parts[f"energy error over that of {EXACT}, h = {h:g}"] = criteria.every(measured, criteria.at_least, 100.0)
     exact = {f"h = {h:g}": float(data.exact_energy_error.sel(step=h)) for h in SATELLITE_STEPS}
     rows = {f"{name}, largest energy error": largest(data, name) for name in RIVALS}
     return Finding(parts, rows | {f"{EXACT}, largest energy error": exact})

@@ -100,13 +100,9 @@ def same_loads(data: xr.Dataset) -> Finding:
     counts = data.evaluations.sel(flow=spheres.EXACT)
     spread = counts.max("scheme") / counts.min("scheme")
     measured = {str(int(n)): ", ".join(str(criteria.count(x)) for x in counts.sel(wanted=n)) for n in data.wanted}
-    parts = {
-        f"{name}, at the largest step": criteria.within(float(counts.sel(scheme=name)[0]), 9.5, 10.5)
-        for name in ("V2", "S6_10")
-    }
-    parts["largest count over smallest, from 80 on"] = criteria.at_most(
-        float(spread.where(counts.wanted >= 80).max()), 1.1
-    )
+    first, largest = by_scheme(counts[:, 0], ("V2", "S6_10")), float(spread.where(counts.wanted >= 80).max())
+    parts = {f"{name}, at the largest step": criteria.within(n, 9.5, 10.5) for name, n in first.items()}
+    parts["largest count over smallest, from 80 on"] = criteria.at_most(largest, 1.1)
     return Finding(parts, {f"evaluations, {', '.join(spheres.SCHEMES)}, wanted": measured})
 
 
@@ -126,7 +122,7 @@ def splitting_dominates(data: xr.Dataset) -> Finding:
     ratio = seen(data, spheres.BOOSTED) / seen(data, spheres.EXACT)
     high, low = by_scheme(ratio.max("wanted")), by_scheme(ratio.min("wanted"))
     parts = {f"error with boosted MR / exact, {words}": criteria.every(
-        row, lambda x: criteria.ratio_within(x, 1.0, 1.1)) for words, row in (("largest", high), ("smallest", low))
+        row, criteria.ratio_within, 1.0, 1.1) for words, row in (("largest", high), ("smallest", low))
     }  # fmt: skip
     return Finding(parts, {"errors above": spheres.ROUND_OFF})
 
@@ -138,7 +134,7 @@ def asymptotic(data: xr.Dataset) -> Finding:
     first = by_scheme(plain.where(worse).max("wanted"), spheres.HIGH)
     parts = {
         "seen at the smallest steps, schemes of high order: largest such error": criteria.every(
-            first, lambda x: criteria.within(x, spheres.ROUND_OFF, 1e-9)
+            first, criteria.within, spheres.ROUND_OFF, 1e-9
         ),
         "any scheme: largest such error": criteria.at_most(float(plain.where(worse).max()), 1e-9),
     }
@@ -152,10 +148,9 @@ def orders(data: xr.Dataset) -> Finding:
     parts = {}
     for name, (_, order) in spheres.SCHEMES.items():
         line = data.sel(scheme=name, flow=spheres.EXACT)
-        _, kept = np.unique(line.steps, return_index=True)
-        parts[name] = criteria.order_within(
-            SPAN / line.steps.values[kept], line.energy_error.values[kept], order, 0.25, spheres.ROUND_OFF
-        )
+        steps, kept = np.unique(line.steps, return_index=True)
+        errors = line.energy_error.values[kept]
+        parts[name] = criteria.order_within(SPAN / steps, errors, order, 0.25, spheres.ROUND_OFF)
     return Finding(parts, {"errors above": spheres.ROUND_OFF})
 
 
@@ -170,12 +165,10 @@ def nystroem(data: xr.Dataset) -> Finding:
     }
     for n in e.wanted:
         row = by_scheme(e.sel(wanted=n))
-        middle = {"RKN4_6b, S6_10": max(row["RKN4_6b"], row["S6_10"])}
         best = {"RKN6_14a": row["RKN6_14a"], "RKN4_6b, S6_10": min(row["RKN4_6b"], row["S6_10"])}
+        worst = {"RKN4_6b, S6_10": max(row["RKN4_6b"], row["S6_10"]), "S4_6": row["S4_6"], "V2": row["V2"]}
         parts[f"the best, {int(n)} evaluations"] = criteria.rising(best, 1.5)
-        parts[f"the worst, {int(n)} evaluations"] = criteria.rising(
-            middle | {name: row[name] for name in ("S4_6", "V2")}, 1.5
-        )
+        parts[f"the worst, {int(n)} evaluations"] = criteria.rising(worst, 1.5)
     return Finding(parts, {f"energy error, {int(n)} evaluations": by_scheme(e.sel(wanted=n)) for n in e.wanted})
 
 
@@ -185,9 +178,9 @@ def cost(data: xr.Dataset) -> Finding:
     plain = by_scheme(last.sel(flow=spheres.EXACT) / last.sel(flow=spheres.MR))
     boosted = by_scheme(last.sel(flow=spheres.EXACT) / last.sel(flow=spheres.BOOSTED))
     parts = {
-        "time, exact / plain MR": criteria.every(plain, lambda x: criteria.ratio_within(x, 1.0, 1.05)),
+        "time, exact / plain MR": criteria.every(plain, criteria.ratio_within, 1.0, 1.05),
         "time, exact / boosted MR": criteria.every(
-            {name: x for name, x in boosted.items() if name != "V2"}, lambda x: criteria.at_most(x, 1.1)
+            {name: x for name, x in boosted.items() if name != "V2"}, criteria.at_most, 1.1
         ),
     }
     return Finding(parts, {"all times, exact / plain MR": plain, "exact / boosted MR": boosted})

@@ -74,9 +74,8 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     system = spheres.spheres()
     start, _ = spheres.raised(system, spheres.lattice_draw(SETTINGS[LOWEST][0], 0))
     per_step = spheres.seconds_per_step(system, start, 1e-3, 3 if quick else 15, TIMED)
-    steps = np.array(
-        [[spheres.steps_of(scheme, 10.0 / basic, SPAN) for basic in BASIC_STEPS] for scheme in spheres.SCHEMES]
-    )
+    wanted = [10.0 / basic for basic in BASIC_STEPS]
+    steps = np.array([[spheres.steps_of(scheme, n, SPAN) for n in wanted] for scheme in spheres.SCHEMES])
     dims = ("setting", "scheme", "flow", "basic_step")
     return xr.Dataset(
         {
@@ -159,15 +158,11 @@ def usable(data: xr.Dataset) -> Finding:
     lost = data.lost.sel(setting=PRINTED, flow=spheres.EXACT)
     energy = data.start_energy.sel(setting=PRINTED)
     ours = lost.sel(scheme="S6_10")
-    parts = {
-        f"step {float(h):g}: part of the runs of S6_10 that is lost, from rest": criteria.at_most(
-            float(ours.sel(basic_step=h)), 0.1
-        )
-        for h in data.basic_step
-    }
-    parts[f"at any step, with H0 = {FASTER:g}"] = criteria.at_most(
-        float(data.lost_at_speed.sel(scheme="S6_10").max()), 0.1
-    )
+    words = "part of the runs of S6_10 that is lost, from rest"
+    steps = ours.basic_step.values
+    parts = {f"step {h:g}: {words}": criteria.at_most(float(ours.sel(basic_step=h)), 0.1) for h in steps}
+    most = float(data.lost_at_speed.sel(scheme="S6_10").max())
+    parts[f"at any step, with H0 = {FASTER:g}"] = criteria.at_most(most, 0.1)
     return Finding(parts, {
         "H0 from rest": f"{float(energy[0]):.0f} to {float(energy[-1]):.0f}",
         f"part lost {STEPS}, from rest": at_each(lost),
@@ -208,12 +203,9 @@ def earlier(data: xr.Dataset) -> Finding:
         steps = worse.basic_step.where(worse).max("basic_step").fillna(0.0)
         measured[setting] = {name: float(steps.sel(scheme=name)) for name in spheres.HIGH}
     energies = {"H0 = 20": HIGHEST, "10": HIGHER, "5": LOWEST}
-    parts = {
-        f"{name}: at a larger step with the lowest energy than with the highest": criteria.at_least(
-            measured[LOWEST][name] - measured[HIGHEST][name], float(data.basic_step.min())
-        )
-        for name in spheres.HIGH
-    }
+    words, least = "at a larger step with the lowest energy than with the highest", float(data.basic_step.min())
+    larger = {name: measured[LOWEST][name] - measured[HIGHEST][name] for name in spheres.HIGH}
+    parts = {f"{name}: {words}": criteria.at_least(x, least) for name, x in larger.items()}
     for name in spheres.HIGH:
         steps = [measured[setting][name] for setting in energies.values()]
         parts[f"{name}: later, the higher H0 is"] = criteria.fact(

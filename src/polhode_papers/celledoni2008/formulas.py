@@ -32,15 +32,7 @@ E3 = np.array((0.0, 0.0, 1.0))
 
 # ------------------------------------------------------------------ motions
 class Motion:
-    """A free motion of momentum 1, with the constants of section 2.2.
-
-    Parameters
-    ----------
-        moments, momentum : array_like (3,)
-            Moments, ascending; initial momentum of length 1.
-        t : float
-            Time at which formulas are compared.
-    """
+    """A free motion of momentum 1, moments ascending, with the constants of section 2.2; ``t``: time of comparison."""
 
     def __init__(self, moments: Any, momentum: Any, t: float) -> None:
         self.I, self.m0, self.t = np.asarray(moments), np.asarray(momentum), t

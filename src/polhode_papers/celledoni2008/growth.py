@@ -14,6 +14,7 @@ from polhode_papers import criteria, drawing
 from polhode_papers.celledoni2008.common import Flow
 from polhode_papers.celledoni2008.spheres import INERTIA, clock, lattice_draw
 from polhode_papers.drawing import BLUE, GREEN, INK, PURPLE, VERMILION, Pictures
+from polhode_papers.measure import named
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 SIDES, QUICK_SIDES = (2, 3, 5, 7, 10, 14, 22), (2, 3, 5, 7, 10)
@@ -103,9 +104,8 @@ def draw(data: xr.Dataset) -> Pictures:
     for way, (colour, marker) in LOOKS.items():
         left.loglog(data.n, data.potential.sel(way=way), color=colour, marker=marker, label=f"potential, {way}")
     for name, flow in TURNS.items():
-        over = (
-            {"markersize": 9.0, "markerfacecolor": "none"} if name == "mr" else {}
-        )  # its curve may coincide with that of exact
+        # the curve of MR may coincide with that of exact
+        over = {"markersize": 9.0, "markerfacecolor": "none"} if name == "mr" else {}
         line_style = flow.style | over | {"linestyle": "--"}
         left.loglog(data.n, data.turn.sel(turn_by=name), label=f"rotation, {name}", **line_style)
         for way in WAYS:
@@ -130,18 +130,12 @@ def growth(data: xr.Dataset) -> Finding:
     measured = {"potential, all pairs": 1.0 + slope(n, data.potential.sel(way="all pairs").values)}
     measured["potential, lists"] = 1.0 + slope(n, data.potential.sel(way="lists").values)
     measured |= {f"rotation, {name}": 1.0 + slope(n, data.turn.sel(turn_by=name).values) for name in TURNS}
+    turns = {name: measured[f"rotation, {name}"] for name in TURNS}
     parts = {
         "potential quadratically: power": criteria.order_is(measured["potential, all pairs"], 2.0, 0.2),
-        "rotation linearly: power": criteria.every(
-            {name: measured[f"rotation, {name}"] for name in TURNS}, lambda x: criteria.order_is(x, 1.0, 0.2)
-        ),
+        "rotation linearly: power": criteria.every(turns, criteria.order_is, 1.0, 0.2),
     }
     return Finding(parts, {"power of the number of bodies": measured})
-
-
-def by_number(values: xr.DataArray) -> dict[str, float]:
-    """Values by number of bodies."""
-    return {str(int(n)): float(x) for n, x in zip(values.n, values, strict=True)}
 
 
 def irrelevant(data: xr.Dataset) -> Finding:
@@ -150,15 +144,9 @@ def irrelevant(data: xr.Dataset) -> Finding:
     ratio = {way: data.step.sel(way=way) / (data.potential.sel(way=way) + plain) for way in WAYS}
     pairs = ratio["all pairs"]
     near = int(np.argmin(np.abs(np.log(data.n.values / MANY))))
-    parts = {
-        f"{int(data.n[k])} bodies: step with the exact rotation / with MR": criteria.ratio_within(
-            float(pairs[k]), 1.0, 1.1
-        )
-        for k in (near, -1)
-    }
-    numbers: dict[str, Any] = {
-        f"step with the exact rotation / with MR, {way}": by_number(row) for way, row in ratio.items()
-    }
+    words = "step with the exact rotation / with MR"
+    parts = {f"{int(data.n[k])} bodies: {words}": criteria.ratio_within(float(pairs[k]), 1.0, 1.1) for k in (near, -1)}
+    numbers: dict[str, Any] = {f"{words}, {way}": named(row) for way, row in ratio.items()}
     return Finding(parts, numbers | {"rotation of a body, ns": {
         name: float(data.turn.sel(turn_by=name).isel(n=-1)) for name in TURNS
     }, "exact / MR": float((exact / plain).isel(n=-1))})  # fmt: skip
@@ -166,10 +154,9 @@ def irrelevant(data: xr.Dataset) -> Finding:
 
 def dominates(data: xr.Dataset) -> Finding:
     """Judge the share of the rotation in a step of many bodies."""
-    numbers = {
-        f"share of the exact rotation, {way}": by_number(data.share.sel(way=way, turn_by="exact")) for way in WAYS
-    }
-    last = {way: float(data.share.sel(way=way, turn_by="exact").isel(n=-1)) for way in WAYS}
+    shares = {way: data.share.sel(way=way, turn_by="exact") for way in WAYS}
+    numbers = {f"share of the exact rotation, {way}": named(line) for way, line in shares.items()}
+    last = {way: float(line[-1]) for way, line in shares.items()}
     parts = {f"{way}: share at the largest number": criteria.at_most(share, 0.05) for way, share in last.items()}
     return Finding(parts, numbers)
 

@@ -13,6 +13,7 @@ import xarray as xr
 import polhode as ph
 from polhode_papers import criteria
 from polhode_papers.celledoni2008.common import SEED, UNGUARDED, physical_moments
+from polhode_papers.measure import named
 from polhode_papers.study import Check, Finding, Reporter
 
 EPSILONS = (1e-3, 1e-6)  # [celledoni2008, 3.3.1]
@@ -121,11 +122,6 @@ def perturbed(quick: bool, report_progress: Reporter) -> xr.Dataset:
 
 
 # ------------------------------------------------------------------ judges
-def by_scheme(data: xr.DataArray) -> dict[str, float]:
-    """Values along ``scheme`` as a mapping."""
-    return {str(name): float(data.sel(scheme=name)) for name in data.scheme.values}
-
-
 def same_loads(data: xr.Dataset) -> Finding:
     """Judge whether all schemes evaluate the loads equally often, except at the start and the end of the span."""
     counts = data.evaluations.sel(flow=EXACT)
@@ -143,13 +139,13 @@ def below_epsilon(data: xr.Dataset) -> Finding:
     """Judge whether errors at the largest step are below epsilon with the exact rotation in every draw, not with MR."""
     first = data.energy_error.isel(basic_step=0) / data.epsilon
     exact, boosted = first.sel(flow=EXACT), first.sel(flow=MR)
-    low, high = by_scheme(data.error_over_epsilon.min("draw")), by_scheme(data.error_over_epsilon.max("draw"))
+    low, high = named(data.error_over_epsilon.min("draw")), named(data.error_over_epsilon.max("draw"))
     worst = {name: max(high[name], float(exact.sel(scheme=name).max())) for name in SCHEMES}
     parts = {f"{name}, exact: error/epsilon, all draws": criteria.at_most(worst[name], 1.0) for name in SCHEMES}
     parts["MR, every scheme: error/epsilon"] = criteria.at_least(float(boosted.min()), 1.0)
     words = "error/epsilon at the largest step"
     numbers: dict[str, Any] = {
-        f"{words}, {flow}, {eps:g}": by_scheme(values.sel(epsilon=eps))
+        f"{words}, {flow}, {eps:g}": named(values.sel(epsilon=eps))
         for flow, values in ((EXACT, exact), (MR, boosted)) for eps in EPSILONS
     }  # fmt: skip
     draws = {name: f"{low[name]:.2g} to {high[name]:.2g}" for name in SCHEMES}
@@ -159,16 +155,14 @@ def below_epsilon(data: xr.Dataset) -> Finding:
 def scales(data: xr.Dataset) -> Finding:
     """Judge whether the error scales with epsilon for the exact rotation, but decreases only with the step for MR."""
     first = data.energy_error.isel(basic_step=0)
-    gained = by_scheme((first / data.energy_error.isel(basic_step=-1)).sel(flow=MR).min("epsilon"))
-    shrinks = {flow: by_scheme((first.isel(epsilon=0) / first.isel(epsilon=1)).sel(flow=flow)) for flow in (EXACT, MR)}
+    gained = named((first / data.energy_error.isel(basic_step=-1)).sel(flow=MR).min("epsilon"))
+    shrinks = {flow: named((first.isel(epsilon=0) / first.isel(epsilon=1)).sel(flow=flow)) for flow in (EXACT, MR)}
+    ratio = EPSILONS[0] / EPSILONS[1]
+    in_proportion = criteria.every(shrinks[EXACT], criteria.ratio_within, ratio, 1.25)
     parts = {
-        "exact: in proportion, error at 1e-3 over 1e-6": criteria.every(
-            shrinks[EXACT], lambda x: criteria.ratio_within(x, EPSILONS[0] / EPSILONS[1], 1.25)
-        ),
-        "MR: not at all": criteria.every(shrinks[MR], lambda x: criteria.ratio_within(x, 1.0, 1.8)),
-        "MR: error at the largest over that at the smallest step": criteria.every(
-            gained, lambda x: criteria.at_least(x, 10.0)
-        ),
+        "exact: in proportion, error at 1e-3 over 1e-6": in_proportion,
+        "MR: not at all": criteria.every(shrinks[MR], criteria.ratio_within, 1.0, 1.8),
+        "MR: error at the largest over that at the smallest step": criteria.every(gained, criteria.at_least, 10.0),
     }
     numbers = {f"error at 0.001 / at 1e-06, largest step, {flow}": x for flow, x in shrinks.items()}
     return Finding(parts, numbers | {"error at the largest / at the smallest step, MR, least": gained})
@@ -176,14 +170,12 @@ def scales(data: xr.Dataset) -> Finding:
 
 def cost(data: xr.Dataset) -> Finding:
     """Judge whether the saving by MR decreases with the order to which it is boosted."""
-    ratio = by_scheme((data.seconds.sel(flow=MR) / data.seconds.sel(flow=EXACT)).median(("epsilon", "basic_step")))
+    ratio = named((data.seconds.sel(flow=MR) / data.seconds.sel(flow=EXACT)).median(("epsilon", "basic_step")))
     rising = {f"order {order}": max(x for name, x in ratio.items() if SCHEMES[name][1] == order) for order in (2, 4, 6)}
     parts = {
         "time with MR over time with the exact rotation": criteria.rising(rising),
         "of order 2": criteria.at_most(ratio["V2"], 1.0),
-        "boosted to order 6": criteria.every(
-            {name: ratio[name] for name in HIGH}, lambda x: criteria.ratio_within(x, 1.0, 1.9)
-        ),
+        "boosted to order 6": criteria.every({name: ratio[name] for name in HIGH}, criteria.ratio_within, 1.0, 1.9),
     }
     return Finding(parts, {"time with MR / time with the exact rotation": ratio})
 
@@ -191,7 +183,7 @@ def cost(data: xr.Dataset) -> Finding:
 def leading_error(data: xr.Dataset) -> Finding:
     """Judge whether the error of boosted MR dominates that of the optimised scheme."""
     ratio = data.energy_error.sel(flow=MR) / data.energy_error.sel(flow=EXACT)
-    lowest = by_scheme(ratio.min(("epsilon", "basic_step")))
+    lowest = named(ratio.min(("epsilon", "basic_step")))
     parts = {f"{name}: error with MR over exact, least": criteria.at_least(lowest[name], 100.0)
              for name in SCHEMES if name != "V2"}  # fmt: skip
     return Finding(parts, {"the same, V2": lowest["V2"]})
@@ -202,14 +194,8 @@ def of_interest(data: xr.Dataset) -> Finding:
     parts: dict[str, Check] = {}
     numbers: dict[str, Any] = {}
     for variable, words in (("seconds", "time"), ("evaluations", "load evaluations")):
-        gains = {
-            f"{name}, {eps:g}": gain(data.sel(scheme=name, epsilon=eps), variable)
-            for name in SCHEMES
-            for eps in EPSILONS
-        }
-        parts[f"error with MR over exact at equal {words}"] = criteria.every(
-            gains, lambda x: criteria.at_least(x, 10.0)
-        )
+        gains = {f"{k}, {e:g}": gain(data.sel(scheme=k, epsilon=e), variable) for k in SCHEMES for e in EPSILONS}
+        parts[f"error with MR over exact at equal {words}"] = criteria.every(gains, criteria.at_least, 10.0)
         numbers[f"error with MR / with the exact rotation at equal {words}, least"] = gains
     return Finding(parts, numbers)
 

@@ -37,15 +37,7 @@ HERMITE = 0
 
 
 def error_of_angle(form: str, points: int, moments: Any, momentum: Any, span: float, steps: int) -> float:
-    """Error of the angle psi (rad) over a span in equal steps, from a momentum of length 1.
-
-    Parameters
-    ----------
-    form : str
-        One of ``FORMS``.
-    moments, momentum : array_like (3,)
-        Moments ascending; case (i), 2 T I2 > 1.
-    """
+    """Error of psi (rad) over a span in equal steps; momentum of length 1, moments ascending, case (i), 2 T I2 > 1."""
     I, m = np.asarray(moments, dtype=Real), np.asarray(momentum, dtype=Real)
     gap = {(j, k): abs(I[j - 1] - I[k - 1]) for j in (1, 2, 3) for k in (1, 2, 3)}
     D = [abs(1 - (m * m / I).sum() * x) for x in I]

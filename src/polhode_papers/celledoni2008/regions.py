@@ -37,7 +37,7 @@ def same_forms(data: xr.Dataset) -> Finding:
         a, b = error.sel(flow=matrix), error.sel(flow=name)
         middle[name], tails[name] = float(b.median() - a.median()), common.quantile(np.abs(a - b), 0.9)
     parts = {f"digits that the quaternion form loses, h = {LARGE:g}, median": criteria.every(
-        middle, lambda x: criteria.within(x, -HALF, HALF))}  # fmt: skip
+        middle, criteria.within, -HALF, HALF)}  # fmt: skip
     parts |= {f"{name}: digits between the forms, 90 % of the points": criteria.at_most(x, HALF)
               for name, x in tails.items()}  # fmt: skip
     return Finding(parts, {"all medians": middle})
@@ -67,11 +67,10 @@ def less_accurate(data: xr.Dataset) -> Finding:
     parts: dict[str, Check] = {}
     numbers: dict[str, Any] = {}
     for form, labels in FORMS.items():
-        gaps = {
-            b: float((error.sel(flow=b) - error.sel(flow=a)).mean()) for a, b in zip(labels, common.DMV, strict=True)
-        }
+        pairs = zip(labels, common.DMV, strict=True)
+        gaps = {b: float((error.sel(flow=b) - error.sel(flow=a)).mean()) for a, b in pairs}
         words = f"digits lost to the {form} of the same order, mean"
-        parts[words] = criteria.every(gaps, lambda x: criteria.at_least(x, HALF))
+        parts[words] = criteria.every(gaps, criteria.at_least, HALF)
         numbers[f"all {words}"] = gaps
     return Finding(parts, numbers)
 
@@ -89,12 +88,10 @@ def well_at_small_steps(data: xr.Dataset) -> Finding:
     """Judge ten digits outside the corner, more with higher order, and fewer in the corner."""
     inside, outside = (medians(data, SMALL, where, common.DMV) for where in (True, False))
     errors = data.log_error.sel(flow=common.DMV[-1], step=SMALL).where(~common.corner(data))
-    worst = common.quantile(errors, 0.9)
+    worst, rising = common.quantile(errors, 0.9), {label: 10.0 ** outside[label] for label in reversed(common.DMV)}
     parts = {
         "dmv10: log error in 90 % of the points outside the corner": criteria.at_most(worst, -10.0),
-        "median error outside the corner": criteria.rising(
-            {label: 10.0 ** outside[label] for label in reversed(common.DMV)}
-        ),
+        "median error outside the corner": criteria.rising(rising),
         "dmv10: digits worse in the corner": criteria.at_least(inside[common.DMV[-1]] - outside[common.DMV[-1]], 2.0),
     }
     return Finding(parts, {"median log error outside the corner": outside, "in the corner": inside})
@@ -109,7 +106,7 @@ def of_interest(data: xr.Dataset) -> Finding:
             a, b = medians(data, LARGE, where, labels), medians(data, LARGE, where, common.DMV)
             gains = {x: b[y] - a[x] for x, y in zip(labels, common.DMV, strict=True)}
             name = f"digits gained over DMV at h = {LARGE:g} {words}, {form}"
-            parts[name] = criteria.every(gains, lambda x: criteria.at_least(x, HALF))
+            parts[name] = criteria.every(gains, criteria.at_least, HALF)
             numbers[f"all {name}"] = gains
     lost = data.failed.sel(flow=list(common.DMV), step=LARGE)
     inside, outside = (float(lost.where(common.corner(data) == where).mean()) for where in (True, False))
@@ -122,9 +119,8 @@ def robust(data: xr.Dataset) -> Finding:
     worst = {label: float(data.log_error.sel(flow=label, step=LARGE).max()) for label in (*BOTH, *common.DMV)}
     parts = {"share of runs that fail": criteria.at_most(float(data.failed.sel(flow=list(BOTH)).max()), 0.0)}
     parts |= {f"{label}: log error at the worst point": criteria.at_most(worst[label], -2.0) for label in BOTH}
-    return Finding(
-        parts, {f"largest mean log error of DMV, h = {LARGE:g}": {label: worst[label] for label in common.DMV}}
-    )
+    of_dmv = {label: worst[label] for label in common.DMV}
+    return Finding(parts, {f"largest mean log error of DMV, h = {LARGE:g}": of_dmv})
 
 
 def half_turns(data: xr.Dataset) -> Finding:
@@ -139,9 +135,9 @@ def half_turns(data: xr.Dataset) -> Finding:
     }  # fmt: skip
     corner_gain, elsewhere, small = gains
     parts = {
-        f"digits gained {corner_gain}, mean": criteria.every(gains[corner_gain], lambda x: criteria.at_least(x, HALF)),
-        f"hardly any {elsewhere}": criteria.every(gains[elsewhere], lambda x: criteria.within(x, -0.1, 0.1)),
-        f"none {small}": criteria.every(gains[small], lambda x: criteria.within(x, -0.1, 0.1)),
+        f"digits gained {corner_gain}, mean": criteria.every(gains[corner_gain], criteria.at_least, HALF),
+        f"hardly any {elsewhere}": criteria.every(gains[elsewhere], criteria.within, -0.1, 0.1),
+        f"none {small}": criteria.every(gains[small], criteria.within, -0.1, 0.1),
     }
     inside = {label: float(data.log_error.sel(flow=label, step=LARGE).where(common.corner(data)).mean())
               for label in (*common.MATRIX_FORM, *common.REDUCED)}  # fmt: skip

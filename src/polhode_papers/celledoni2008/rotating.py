@@ -45,12 +45,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             "energy_error": (("scheme", "flow", "wanted"), np.median(ladder, axis=0)),
             "error_by_spacing": (("spacing", "scheme", "flow"), np.median(wide, axis=0)),
         },
-        {
-            "scheme": list(spheres.SCHEMES),
-            "flow": list(spheres.FLOWS),
-            "wanted": list(evaluations),
-            "spacing": list(spacings),
-        },
+        dict(scheme=list(spheres.SCHEMES), flow=list(spheres.FLOWS), wanted=list(evaluations), spacing=list(spacings)),
         {
             "H0": f"{energy.mean():.0f}",
             "states": f"{count} draws of the lattice, bodies at rest but rotating with temperature 1",
@@ -63,9 +58,8 @@ def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=10.5, height=4.6)
     for scheme, flow in spheres.pairs_of().values():
         line = data.sel(scheme=scheme, flow=flow)
-        left.loglog(
-            data.wanted, line.energy_error.where(np.isfinite(line.energy_error)), **spheres.line_style(scheme, flow)
-        )
+        error = line.energy_error.where(np.isfinite(line.energy_error))
+        left.loglog(data.wanted, error, **spheres.line_style(scheme, flow))
         if flow != spheres.EXACT:
             gain = gains(data.error_by_spacing, flow).sel(scheme=scheme)
             right.loglog(data.spacing, gain, **spheres.line_style(scheme, flow))
@@ -89,19 +83,18 @@ def gains(errors: xr.DataArray, flow: str) -> xr.DataArray:
 
 def extremes(values: xr.DataArray) -> dict[str, str]:
     """Smallest and largest value by scheme, as text."""
-    low, high = (values.min("wanted"), values.max("wanted"))
-    return {
-        name: f"{float(low.sel(scheme=name)):.2g} to {float(high.sel(scheme=name)):.2g}" for name in spheres.SCHEMES
-    }
+    rows = {name: values.sel(scheme=name) for name in spheres.SCHEMES}
+    return {name: f"{float(row.min()):.2g} to {float(row.max()):.2g}" for name, row in rows.items()}
 
 
 def pays(data: xr.Dataset) -> Finding:
     """Judge whether the exact rotation has far smaller errors at equal evaluations."""
     boosted, plain = (gains(data.energy_error, flow) for flow in (spheres.BOOSTED, spheres.MR))
-    parts = {f"{name}: error with boosted MR / exact, least": at_least(
-        float(boosted.sel(scheme=name).min()), 2.0) for name in BETTER}  # fmt: skip
-    parts |= {f"{name}: error with plain MR / exact, least": at_least(
-        float(plain.sel(scheme=name).min()), 10.0) for name in BETTER}  # fmt: skip
+    parts = {}
+    for words, gain, least in (("boosted", boosted, 2.0), ("plain", plain, 10.0)):
+        for name in BETTER:
+            smallest = float(gain.sel(scheme=name).min())
+            parts[f"{name}: error with {words} MR / exact, least"] = at_least(smallest, least)
     return Finding(parts, {"error with boosted MR / exact": extremes(boosted), "with plain MR": extremes(plain)})
 
 
@@ -116,12 +109,11 @@ def only_low(data: xr.Dataset) -> Finding:
     numbers: dict[str, Any] = {"H0": data.attrs["H0"]}
     for flow, values in wide.items():
         for name in spheres.SCHEMES:
-            numbers[f"error with {flow} / exact, {name}, by spacing"] = {
-                f"{float(a):g}": float(x) for a, x in zip(data.spacing, values.sel(scheme=name), strict=True)
-                if np.isfinite(x)
-            }  # fmt: skip
+            row = zip(data.spacing.values, values.sel(scheme=name).values, strict=True)
+            kept = {f"{a:g}": float(x) for a, x in row if np.isfinite(x)}
+            numbers[f"error with {flow} / exact, {name}, by spacing"] = kept
     grown = {name: float(far.sel(scheme=name) / near.fillna(1.0).sel(scheme=name)) for name in BETTER}
-    parts["it grows as the interaction weakens: widest over closest lattice"] = every(grown, lambda x: at_least(x, 2.0))
+    parts["it grows as the interaction weakens: widest over closest lattice"] = every(grown, at_least, 2.0)
     return Finding(parts, numbers)
 
 

@@ -22,13 +22,12 @@ SATELLITE_STEPS = (0.1, 0.05)
 def satellite(methods: Sequence[str], report_progress: Reporter) -> xr.Dataset:
     """Relative energy errors of methods at both steps, every 0.1, and u = Q^T e3 by the first method."""
     system = SATELLITE.build()
+    given: dict[str, Any] = dict(t_end=SATELLITE.t_end, settings={"guard": False}, start=SATELLITE.initial)
     pointing, energy, largest = [], [], []
     for name in methods:
         for h in SATELLITE_STEPS:
             report_progress(f"{name}, step {h:g}")
-            ds = ph.integrate(
-                system, name, step=h, t_end=SATELLITE.t_end, settings={"guard": False}, start=SATELLITE.initial
-            )
+            ds = ph.integrate(system, name, step=h, **given)
             shown = ds.isel(time=slice(None, None, round(SATELLITE_STEPS[0] / h)))
             pointing.append(ph.rotation.rotate_inverse(shown.attitude.values, (0.0, 0.0, 1.0)))
             error = relative_energy_error(ds)

@@ -84,15 +84,9 @@ def energy_of(system: ph.systems.System, state: Mapping[str, Any]) -> float:
 
 
 def raised(system: ph.systems.System, state: dict[str, Any], H0: float | None = None) -> tuple[dict[str, Any], float]:
-    """A start with energy H0, and its energy.
+    """A start with energy H0 (unchanged for None), and its energy; ValueError where it has more.
 
-    The first and the last body get opposite momenta towards each other, along the line between the corners. If H0 is
-    None, the state is not changed.
-
-    Raises
-    ------
-    ValueError
-        The energy without these momenta exceeds H0.
+    The first and the last body get opposite momenta towards each other, along the line between the corners.
     """
     H = energy_of(system, state)
     if H0 is None:
@@ -113,10 +107,7 @@ def spheres() -> ph.systems.System:
 
 # ------------------------------------------------------------------ runs
 def error_of(system: ph.systems.System, method: str, start: Mapping[str, Any], n: int, span: float) -> float:
-    """Largest energy error of a run of n steps, after every step; infinite if it is lost.
-
-    A run is lost if it is not finite, or if the energy error exceeds LOST.
-    """
+    """Largest energy error of a run of n steps; infinite if it is not finite somewhere or exceeds LOST."""
     try:
         states = ph.prepare(system, method, step=span / n, steps=n, settings=UNGUARDED).run(start).states
     except ph.errors.StepFailed:

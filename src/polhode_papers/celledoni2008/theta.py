@@ -121,20 +121,9 @@ def frame(m: Any) -> Any:
 
 
 def free_rotation(moments: Any, momenta: Any, t: Any) -> tuple[Any, Any]:
-    """Rotation matrices and momenta after a time t, from the identity attitude.
+    """Rotation matrices and momenta (K, 3) in long double after a time t, from the identity attitude.
 
-    Parameters
-    ----------
-        moments, momenta : array_like (K, 3)
-            Distinct principal moments in any order; body momenta of any length, not on the separatrix or at an
-            equilibrium.
-    t : float
-        Time.
-
-    Returns
-    -------
-        array (K, 3, 3), array (K, 3)
-            Rotation matrices and body momenta, in long double.
+    Moments are distinct, in any order; momenta of any length, not on the separatrix or at an equilibrium.
     """
     I, m = np.asarray(moments, dtype=Real), np.asarray(momenta, dtype=Real)
     length = np.sqrt((m * m).sum(-1, keepdims=True))

@@ -20,6 +20,7 @@ from polhode_papers.criteria import at_least, at_most, within
 from polhode_papers.drawing import GREY, INK, VERMILION
 from polhode_papers.holzinger2021.counting import PLAIN
 from polhode_papers.holzinger2021.updates import PROPOSED, VECTOR, dot, exp_matrix, matrix_of_angles
+from polhode_papers.measure import named
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 ROUND_OFF = 1e-13
@@ -358,7 +359,7 @@ def survives(name: str, everywhere: bool = False) -> Callable[[xr.Dataset], Find
 
 
 def always_a_number(data: xr.Dataset) -> Finding:
-    share = {f"{float(d):g}": float(x) for d, x in zip(data.undone, data.not_a_number, strict=True)}
+    share = named(data.not_a_number)
     return Finding({"the arc cosine is always a number: share that is not": at_most(max(share.values()), 0.0)},
                    {"share that is not, of steps that undo the rotation to": share})  # fmt: skip
 

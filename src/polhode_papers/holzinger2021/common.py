@@ -26,13 +26,8 @@ from polhode_papers.study import Check, Reporter
 BOX = ph.free_body((5.2988, 1.1775, 4.3568))  # [holzinger2021, 7.1]
 VECTOR, ANGLES = "rotation_vector", "euler_angles"
 METHODS_OF = {VECTOR: "rotation_vector", ANGLES: "euler"}  # prefix of the names of methods that store these parameters
-ATTITUDE_OF: dict[str, Callable[..., Any]] = {
-    VECTOR: ph.rotation.exp_quaternion,
-    ANGLES: ph.rotation.quaternion_from_euler,
-}
-ACCURACY = (
-    1e-13  # of exact final attitudes and of runs of some thousand steps, rad; smaller errors are ignored in orders
-)
+ATTITUDE_OF: dict[str, Any] = {VECTOR: ph.rotation.exp_quaternion, ANGLES: ph.rotation.quaternion_from_euler}
+ACCURACY = 1e-13  # of exact final attitudes and runs of some thousand steps, rad; smaller errors count in no order
 ROUND_OFF = 1e-12  # round-off of the attitude after some thousand steps, rad
 NEAR = 0.2  # how far an observed order may be from the expected one
 FLOOR = 1e-17  # where plots show an error of zero
@@ -43,20 +38,10 @@ Row = xr.Dataset
 
 @dataclass(frozen=True)
 class Motion:
-    """A motion to be integrated.
+    """A motion of a body, by default the box of section 7.1, from an angular velocity in the body frame (rad/s).
 
-    Attributes
-    ----------
-    angular_velocity : tuple of float
-        Initial angular velocity in the body frame, rad/s.
-    t_end : float
-        Duration, s.
-    coordinates : tuple of float
-        Initial rotation parameters.
-    chart : str
-        Their kind: ``rotation_vector`` or ``euler_angles`` (Cardan angles, XYZ), rad.
-        system : System
-            The body; the box of section 7.1 by default.
+    ``coordinates`` are the initial rotation parameters of the kind ``chart``: ``rotation_vector`` or ``euler_angles``
+    (Cardan angles, XYZ), rad.
     """
 
     angular_velocity: tuple[float, float, float]
@@ -102,9 +87,8 @@ KNOWN = {
 def from_known(t_end: float) -> str:
     """How far the computed exact attitude is from the known one, in words."""
     end = Motion(BESIDE_UNSTABLE, t_end).exact()
-    return (
-        f"the exact flow in one step is {ph.rotation.angle_between(end.attitude.values, KNOWN[t_end]):.1e} rad from it"
-    )
+    off = ph.rotation.angle_between(end.attitude.values, KNOWN[t_end])
+    return f"the exact flow in one step is {off:.1e} rad from it"
 
 
 # ------------------------------------------------------------------ errors
@@ -132,24 +116,10 @@ def ladder(
     motion: Motion, methods: Mapping[str, str], steps: Sequence[float], report_progress: Reporter,
     truth: Row | None = None, reference: Row | None = None, more: Mapping[str, Callable[[Row], float]] | None = None,
 ) -> xr.Dataset:  # fmt: skip
-    """Errors at the end of a motion, by method and step.
+    """Errors at the end of a motion over (method, step); NaN of runs that ended early.
 
-    Parameters
-    ----------
-    methods : mapping
-        Method string of each label.
-    truth : one row of a trajectory
-        Reference of the attitudes; the exact final state by default.
-    reference : one row of a trajectory
-        Reference of the rotation parameters: the paper's own reference solution.
-    more : mapping of functions
-        Further functions of the last row, by variable name.
-
-    Returns
-    -------
-    xarray.Dataset
-        ``attitude_error`` (angle, rad), ``parameter_error``, ``outcome`` and the further measures over (method, step);
-        errors of runs that ended early are NaN.
+    Attitudes are compared with ``truth``, by default the exact final state, rotation parameters with ``reference``, the
+    paper's own. ``more``: further functions of the last row, by variable name.
     """
     exact = motion.exact() if truth is None else truth
     measures: dict[str, Callable[[Row], float]] = {
@@ -188,12 +158,9 @@ def orders(
     data: xr.Dataset, method: str, floor: float = ACCURACY, variable: str = "attitude_error"
 ) -> dict[str, float]:
     """Observed order of a method for each epsilon except 0, where it is exact up to round-off."""
-    steps, lines = data.step.values, of(data[variable], method)
-    return {
-        f"{float(e):g}": ph.trajectory.convergence.observed_order(steps, lines.sel(epsilon=e).values, floor)
-        for e in data.epsilon
-        if e
-    }
+    steps, lines = data.step.values, {e: of(data[variable], method).sel(epsilon=e) for e in data.epsilon.values if e}
+    observed = ph.trajectory.convergence.observed_order
+    return {f"{e:g}": observed(steps, line.values, floor) for e, line in lines.items()}
 
 
 def first_end(outcomes: xr.DataArray) -> str:
@@ -236,14 +203,12 @@ def error_panel(ax: Axes, steps: Any, lines: Mapping[str, Any], title: str, ylab
     """
     steps = np.asarray(steps)
     for i, (label, y) in enumerate(lines.items()):
-        line_style = (
-            drawing.style(i) if i < open else drawing.style(i, False) | {"markerfacecolor": "none", "markersize": 9}
-        )
+        line_style = drawing.style(i, i < open)
+        if i >= open:
+            line_style |= {"markerfacecolor": "none", "markersize": 9}
         ax.loglog(steps, np.maximum(y, FLOOR), label=label, **line_style)
-        lost = np.isnan(y)
-        ax.plot(
-            steps[lost], 0.03 + 0.0 * steps[lost], "x", color=line_style["color"], transform=ax.get_xaxis_transform()
-        )
+        lost, colour = steps[np.isnan(y)], line_style["color"]
+        ax.plot(lost, 0.03 + 0.0 * lost, "x", color=colour, transform=ax.get_xaxis_transform())
     ax.minorticks_off()
     ax.set(xlabel="step $h$ (s)", ylabel=ylabel, title=title)
 
@@ -278,9 +243,8 @@ def epsilon_lines(data: xr.DataArray, method: str) -> dict[str, Any]:
 
 def epsilon_picture(data: xr.Dataset, rows: Mapping[str, str], methods: Mapping[str, str]) -> Picture:
     """Errors against the step: one row per variable (with its label), one column per method (with its title)."""
-    picture, axes = drawing.canvas(
-        len(rows), len(methods), width=4.0 * len(methods), height=3.6, sharex=True, sharey=True
-    )
+    columns = len(methods)
+    picture, axes = drawing.canvas(len(rows), columns, width=4.0 * columns, height=3.6, sharex=True, sharey=True)
     for i, (name, ylabel) in enumerate(rows.items()):
         for j, (method, title) in enumerate(methods.items()):
             lines = epsilon_lines(data[name], method)

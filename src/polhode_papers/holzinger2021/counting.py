@@ -112,15 +112,7 @@ PLAIN = SimpleNamespace(
 
 
 def counted(function: Callable[..., Any], *inputs: Sequence[float]) -> tuple[tuple[float, ...], Counts]:
-    """The values of ``function(m, *inputs)`` and the number of operations.
-
-    Parameters
-    ----------
-    function : function
-        Takes the elementary functions ``m`` and tuples of numbers; returns a tuple of numbers.
-    inputs : sequences of float
-        Its other arguments.
-    """
+    """The values of ``function(m, *inputs)``, m the elementary functions, and the number of operations."""
     counts = Counts()
     values = function(COUNTING, *(tuple(Counted(float(x), counts) for x in numbers) for numbers in inputs))
     return tuple(float(x) for x in values), counts

@@ -13,7 +13,7 @@ from polhode_papers import drawing
 from polhode_papers.criteria import at_least, at_most
 from polhode_papers.drawing import INK
 from polhode_papers.holzinger2021.common import Motion, by_epsilon, ended_or_off, epsilon_label, halvings, history_panel
-from polhode_papers.measure import whole
+from polhode_papers.measure import named, whole
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 EPSILONS = (0.0, 1e-7, 1e-5, 1.0)  # [holzinger2021, eq. 71]
@@ -94,9 +94,8 @@ def reached(data: xr.Dataset) -> Finding:
     for reading in READINGS:
         length = data.length.sel(reading=reading, epsilon=0.0, form=PROPOSED)
         measured[reading] = float(data.time[np.argmin(length.values)]) if length.notnull().all() else nan
-    return Finding(
-        {name: at_most(abs(t - 0.5), 1e-9) for name, t in measured.items()}, {"phi = 0 is reached at": measured}
-    )
+    parts = {name: at_most(abs(t - 0.5), 1e-9) for name, t in measured.items()}
+    return Finding(parts, {"phi = 0 is reached at": measured})
 
 
 def undetermined(data: xr.Dataset) -> Finding:
@@ -120,7 +119,7 @@ def undetermined(data: xr.Dataset) -> Finding:
 
 def passes(data: xr.Dataset) -> Finding:
     worst = data.attitude_error.sel(form=PROPOSED).max("time", skipna=False).max("reading", skipna=False)
-    measured = {f"{float(e):g}": float(worst.sel(epsilon=e)) for e in EPSILONS}
+    measured = named(worst)
     return Finding({f"eps = {e}": at_most(x, OFF) for e, x in measured.items()}, {"largest attitude error": measured})
 
 

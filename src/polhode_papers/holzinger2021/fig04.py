@@ -8,6 +8,7 @@ from polhode_papers.criteria import at_least, at_most
 from polhode_papers.drawing import Pictures
 from polhode_papers.holzinger2021.common import by_epsilon, epsilon_picture, halvings, ladder, of, order_parts, orders
 from polhode_papers.holzinger2021.fig03 import EPSILONS, FORMS, PRINTED, PROPOSED, RATES, REGULAR, motion
+from polhode_papers.measure import named
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 T_END = 0.5  # not printed in the paper; its largest step
@@ -47,11 +48,10 @@ def fourth_order(data: xr.Dataset) -> Finding:
 
 def converged(data: xr.Dataset) -> Finding:
     deviation = of(data.parameter_error, PROPOSED).sel(epsilon=0.0)
+    elsewhere = float(deviation.where(deviation.step != AT, 0.0).max(skipna=False))
     parts = {
         "to round-off at every step": at_most(float(deviation.max()), 2e-13),
-        "exactly, at all steps but 1/2048": at_most(
-            float(deviation.where(deviation.step != AT, 0.0).max(skipna=False)), 0.0
-        ),
+        "exactly, at all steps but 1/2048": at_most(elsewhere, 0.0),
     }
     return Finding(parts, {"deviation at 1/2048": float(deviation.sel(step=AT)), "largest": float(deviation.max())})
 
@@ -60,7 +60,7 @@ def ratios(data: xr.Dataset, form: str) -> dict[str, float]:
     """Largest ratio of errors, direct integration over proposed approach, where above round-off."""
     proposed = of(data.attitude_error, PROPOSED)
     value = (of(data.attitude_error, form) / proposed).where((proposed > 1e-11) & (data.step < 0.3)).max("step")
-    return {f"{float(e):g}": float(value.sel(epsilon=e)) for e in EPSILONS if e}
+    return named(value.sel(epsilon=[e for e in EPSILONS if e]))
 
 
 def slower(data: xr.Dataset) -> Finding:
@@ -79,13 +79,11 @@ def fails(data: xr.Dataset) -> Finding:
         f"{RATES}, every step": at_least(stopped[RATES].size, zero.step.size),
         REGULAR: at_least(stopped[REGULAR].size, 1),
     }
-    return Finding(
-        parts,
-        {
-            "no number at the steps 1/": ", ".join(f"{1 / h:.0f}" for h in stopped[RATES]) or "none",
-            "largest attitude error otherwise": float(of(zero.attitude_error, RATES).max()),
-        },
-    )
+    numbers = {
+        "no number at the steps 1/": ", ".join(f"{1 / h:.0f}" for h in stopped[RATES]) or "none",
+        "largest attitude error otherwise": float(of(zero.attitude_error, RATES).max()),
+    }
+    return Finding(parts, numbers)
 
 
 def as_good(data: xr.Dataset) -> Finding:

@@ -11,6 +11,7 @@ from polhode_papers.criteria import at_least
 from polhode_papers.drawing import Pictures
 from polhode_papers.holzinger2021 import common
 from polhode_papers.holzinger2021.fig03 import EPSILONS, FORMS, PROPOSED, RATE, REGULAR
+from polhode_papers.measure import named
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 V0, T_END = (0.0, 3 * pi / 2, 0.0), 0.5
@@ -39,8 +40,7 @@ def draw(data: xr.Dataset) -> Pictures:
 
 # ------------------------------------------------------------------ judges
 def at(data: xr.Dataset, method: str) -> dict[str, float]:
-    line = common.of(data.attitude_error, method).sel(step=AT)
-    return {f"{float(e):g}": float(line.sel(epsilon=e)) for e in EPSILONS}
+    return named(common.of(data.attitude_error, method).sel(step=AT))
 
 
 def direct(data: xr.Dataset) -> Finding:

@@ -11,7 +11,7 @@ import polhode as ph
 from polhode_papers import drawing
 from polhode_papers.criteria import at_most
 from polhode_papers.holzinger2021.common import ANGLES, Motion, by_epsilon, ended_or_off, epsilon_label, history_panel
-from polhode_papers.measure import whole
+from polhode_papers.measure import named, whole
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 EPSILONS = (0.0, 1e-5, 1e-2, 1e-1)  # [holzinger2021, eq. 72]
@@ -40,12 +40,7 @@ def history(epsilon: float) -> xr.Dataset:
         error[i, :rows] = ph.rotation.angle_between(ds.attitude.values, exact[:rows])
     dims = ("form", "time")
     return xr.Dataset(
-        {
-            "norm": (dims, norm),
-            "middle_angle": (dims, middle),
-            "attitude_error": (dims, error),
-            "outcome": ("form", outcomes),
-        },
+        dict(norm=(dims, norm), middle_angle=(dims, middle), attitude_error=(dims, error), outcome=("form", outcomes)),
         {"form": list(FORMS), "time": STEP * np.arange(n + 1)},
     )
 
@@ -87,8 +82,7 @@ def reached(data: xr.Dataset) -> Finding:
 
 
 def ends(data: xr.Dataset, form: str) -> dict[str, float]:
-    worst = data.attitude_error.sel(form=form).max("time", skipna=False)
-    return {f"{float(e):g}": float(worst.sel(epsilon=e)) for e in EPSILONS}
+    return named(data.attitude_error.sel(form=form).max("time", skipna=False))
 
 
 def undetermined(data: xr.Dataset) -> Finding:
@@ -97,7 +91,7 @@ def undetermined(data: xr.Dataset) -> Finding:
     parts = {f"eps = {e:g}": ended_or_off(measured[f"{e:g}"], outcome.sel(epsilon=e).item(), LOST)
              for e in (0.0, 1e-5, 1e-2)}  # fmt: skip
     return Finding(parts, {"largest attitude error": measured,
-                           "norm of the angles at 1 s": {f"{float(e):g}": float(last.sel(epsilon=e)) for e in EPSILONS},
+                           "norm of the angles at 1 s": named(last),
                            "cosine of the rounded pi/2": float(np.cos(pi / 2))})  # fmt: skip
 
 

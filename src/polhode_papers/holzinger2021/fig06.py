@@ -50,40 +50,33 @@ def analytic(data: xr.Dataset) -> Finding:
     rows = data.angle.sel(form=DIRECT)
     measured = {"alpha2 - pi t": float(np.abs(rows.sel(axis=2) - data.analytic).max()),
              "other angles": float(np.abs(rows.sel(axis=[1, 3])).max())}  # fmt: skip
-    return Finding(
-        {"solves (88): largest difference": at_most(max(measured.values()), SHARP)},
-        {"(88) integrated, largest of": measured},
-    )
+    parts = {"solves (88): largest difference": at_most(max(measured.values()), SHARP)}
+    return Finding(parts, {"(88) integrated, largest of": measured})
 
 
 def jumps(data: xr.Dataset) -> Finding:
     rows = data.angle.sel(form=PROPOSED)
-    determined = (
-        np.abs(np.cos(rows.sel(axis=2).values)) > CLEAR
-    )  # at singular rows only a combination of the outer angles is determined
+    # at singular rows only a combination of the outer angles is determined
+    determined = np.abs(np.cos(rows.sel(axis=2).values)) > CLEAR
     angles, analytic = rows.values[determined], data.analytic.values[determined]
     change = np.diff(angles, axis=0)
     at = np.flatnonzero(np.abs(change).max(axis=1) > 1.0)
     places = [int(x) for x in np.rint((analytic[at] + analytic[at + 1]) / pi)]  # in units of pi/2
     multiples = range(1, int(2 * T_END))
-    sizes = np.abs(change[at][:, [0, 2]])
+    off = float(np.abs(np.abs(change[at][:, [0, 2]]) - pi).max(initial=0.0))
     odd, even = (np.mean([n in places for n in multiples if n % 2 == k]) for k in (1, 0))
     parts = {
-        "jumps of the outer angles by pi: difference": at_most(
-            float(np.abs(sizes - pi).max(initial=0.0)) if at.size else nan, SHARP
-        ),
+        "jumps of the outer angles by pi: difference": at_most(off if at.size else nan, SHARP),
         "at odd multiples of pi/2: share": at_least(float(odd), 1.0),
         "at even multiples: share": at_least(float(even), 1.0),
         "jumps of the middle angle: largest": at_least(float(np.abs(change[:, 1]).max(initial=0.0)), 1.0),
     }
-    return Finding(
-        parts,
-        {
-            "jumps where pi t is, in units of pi/2": ", ".join(map(str, places)),
-            "jumps of the outer angles, less pi": float(np.abs(sizes - pi).max(initial=0.0)),
-            "largest middle angle over pi/2": float(np.abs(angles[:, 1]).max(initial=0.0) * 2 / pi),
-        },
-    )
+    numbers = {
+        "jumps where pi t is, in units of pi/2": ", ".join(map(str, places)),
+        "jumps of the outer angles, less pi": off,
+        "largest middle angle over pi/2": float(np.abs(angles[:, 1]).max(initial=0.0) * 2 / pi),
+    }
+    return Finding(parts, numbers)
 
 
 FIGURE = Figure("fig06", "steady turn about the second axis: Cardan angles over time", compute, draw, (

@@ -14,6 +14,7 @@ from polhode_papers import drawing
 from polhode_papers.criteria import at_most
 from polhode_papers.holzinger2021.common import continued, history_panel
 from polhode_papers.holzinger2021.fig05 import motion
+from polhode_papers.measure import named
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 STEP, EVERY = 1e-3, 100  # [holzinger2021, 7.1.2]; a row every 0.1 s
@@ -87,13 +88,9 @@ def converts(data: xr.Dataset) -> Finding:
 
 
 def unique(update: str, data: xr.Dataset) -> Finding:
-    measured = {
-        f"{float(h):g}": float(x) for h, x in zip(data.step, data.attitude_error.sel(update=update), strict=True)
-    }
-    return Finding(
-        {f"h = {h}": at_most(x, SHARP) for h, x in measured.items()},
-        {f"largest attitude error, t <= {SHORT:g}": measured},
-    )
+    measured = named(data.attitude_error.sel(update=update))
+    parts = {f"h = {h}": at_most(x, SHARP) for h, x in measured.items()}
+    return Finding(parts, {f"largest attitude error, t <= {SHORT:g}": measured})
 
 
 def continuous(data: xr.Dataset) -> Finding:

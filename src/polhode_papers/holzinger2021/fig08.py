@@ -10,6 +10,7 @@ from polhode_papers.criteria import at_least
 from polhode_papers.drawing import Pictures
 from polhode_papers.holzinger2021 import common
 from polhode_papers.holzinger2021.fig05 import DIRECT, EPSILONS, FORMS, PROPOSED, motion
+from polhode_papers.measure import named
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 ENTRIES, CAYLEY = "proposed, five entries", "proposed, Cayley"
@@ -25,12 +26,9 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         report_progress(f"epsilon = {e:g}")
         case = motion(e)
         reference, _ = case.end(FORMS[PROPOSED], REFERENCE_STEP)
-        parts[e] = common.ladder(
-            case, METHODS, common.halvings(1 if quick else 0, 13, quick), lambda line: None, reference=reference
-        )
-        agreement[e] = common.ladder(
-            case, {"": FORMS[PROPOSED]}, [REFERENCE_STEP], lambda line: None
-        ).attitude_error.item()
+        steps, finest = common.halvings(1 if quick else 0, 13, quick), [REFERENCE_STEP]
+        parts[e] = common.ladder(case, METHODS, steps, lambda line: None, reference=reference)
+        agreement[e] = common.ladder(case, {"": FORMS[PROPOSED]}, finest, lambda line: None).attitude_error.item()
     return common.by_epsilon(parts).assign_attrs({
         "final time": "1 s; the paper prints none, its largest step is 1 s",
         "the paper's reference": f"proposed, h = 1/16384, is at most {max(agreement.values()):.1e} rad from the exact "
@@ -69,19 +67,17 @@ def slower(data: xr.Dataset) -> Finding:
     parts = {"1e-2 than 1e-1": at_least(measured[1] / measured[0], 10.0),
              "1e-5 than 1e-2": at_least(measured[2] / measured[1], 10.0)}  # fmt: skip
     return Finding(parts, {
-        "attitude error at h = 1/512": {f"{float(e):g}": float(line.sel(epsilon=e)) for e in EPSILONS},
-        "over that of the proposed approach": {f"{float(e):g}": float(share.sel(epsilon=e)) for e in EPSILONS if e},
+        "attitude error at h = 1/512": named(line),
+        "over that of the proposed approach": named(share.sel(epsilon=[e for e in EPSILONS if e])),
         "order": common.orders(data, DIRECT),
     })  # fmt: skip
 
 
 def fails(data: xr.Dataset) -> Finding:
     zero = common.of(data, DIRECT).sel(epsilon=0.0)
-    worst = float(zero.attitude_error.max())
-    return Finding(
-        {"a run ends early or is lost": common.ended_or_off(worst, common.first_end(zero.outcome), LOST)},
-        {"largest attitude error": worst},
-    )
+    worst, ended = float(zero.attitude_error.max()), common.first_end(zero.outcome)
+    parts = {"a run ends early or is lost": common.ended_or_off(worst, ended, LOST)}
+    return Finding(parts, {"largest attitude error": worst})
 
 
 FIGURE = Figure("fig08", "Cardan angles through a middle angle of pi/2: errors against the step", compute, draw, (

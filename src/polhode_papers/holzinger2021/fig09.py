@@ -57,9 +57,8 @@ def draw(data: xr.Dataset) -> Pictures:
     for ax, steps, variable in ((left, data.step, data.attitude_error), (middle, shown.step, shown.parameter_error)):
         for i, name in enumerate(TABLEAUS):
             # both forms of RK1 have nearly the same errors: the second is drawn larger, open and dashed
-            line_style = drawing.style(i, name != FORWARD) | (
-                {"markersize": 10, "markerfacecolor": "none"} if name == FORWARD else {}
-            )
+            large = {"markersize": 10, "markerfacecolor": "none"} if name == FORWARD else {}
+            line_style = drawing.style(i, name != FORWARD) | large
             y = of(variable, name).values
             ax.loglog(steps, np.where(y > 0.0, y, np.nan), label=name, **line_style)
             lost = steps.values[np.isnan(y)]
@@ -75,10 +74,8 @@ def draw(data: xr.Dataset) -> Pictures:
         for name in (RK1, RK4):
             theirs = of(data.attitude_error, name)
             deviation = np.abs(of(data.attitude_error, f"{name}, {chart}") / theirs - 1.0).where(theirs > RESOLVED)
-            line_style = drawing.style(list(TABLEAUS).index(name), i == 0) | {
-                "marker": "os"[i],
-                "markersize": (9, 4.5)[i],
-            }
+            line_style = drawing.style(list(TABLEAUS).index(name), i == 0)
+            line_style |= {"marker": "os"[i], "markersize": (9, 4.5)[i]}
             right.loglog(data.step, np.maximum(deviation, FLOOR), **line_style, label=f"{name}, {chart}")
     right.set(title="other charts: their error over the vector's, less 1", xlabel="step $h$ (s)")
     right.legend(frameon=False, fontsize=8.5, loc="lower left", bbox_to_anchor=(0.0, -0.4), ncols=2)
@@ -90,11 +87,8 @@ def draw(data: xr.Dataset) -> Pictures:
 def have_orders(data: xr.Dataset, names: tuple[str, ...]) -> Finding:
     parts = {}
     for name in names:
-        line = data.early_error.sel(tableau=name).values
-        p = EXPECTED[name]
-        parts[f"{name}: order {p}"] = criteria.order_within(
-            data.early_step.values, line, p, TOLERANCE[p], EARLY_RESOLVED
-        )
+        p, h, e = EXPECTED[name], data.early_step.values, data.early_error.sel(tableau=name).values
+        parts[f"{name}: order {p}"] = criteria.order_within(h, e, p, TOLERANCE[p], EARLY_RESOLVED)
     return Finding(parts, {f"smallest error at {EARLY:g} s": {
         name: float(data.early_error.sel(tableau=name).min()) for name in names}})  # fmt: skip
 

@@ -53,9 +53,8 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     for i, (pair, (*methods, chart)) in enumerate(PAIRS.items()):
         report_progress(f"{pair}, the paper's reference")
         converged = end(methods[0], REFERENCE)
-        reference_errors[f"{pair}: attitude of the paper's reference"] = float(
-            ph.rotation.angle_between(converged.attitude, truth)
-        )
+        off = float(ph.rotation.angle_between(converged.attitude, truth))
+        reference_errors[f"{pair}: attitude of the paper's reference"] = off
         for j, (way, method) in enumerate(zip(WAYS, methods, strict=True)):
             report_progress(f"{pair}, {way}")
             for k, h in enumerate(steps):
@@ -95,14 +94,11 @@ def draw(data: xr.Dataset) -> drawing.Pictures:
 # ------------------------------------------------------------------ judges
 def fourth_order(data: xr.Dataset) -> Finding:
     error = data.error.sel(way="proposed", norm="attitude")
-    orders = {
-        pair: ph.trajectory.convergence.observed_order(data.step.values, error.sel(parameters=pair).values, 1e-12)
-        for pair in PAIRS
-    }
+    observed, steps = ph.trajectory.convergence.observed_order, data.step.values
+    orders = {pair: observed(steps, error.sel(parameters=pair).values, 1e-12) for pair in PAIRS}
     parts = {f"{pair}: order 4": criteria.order_is(order, 4.0, 0.1) for pair, order in orders.items()}
-    return Finding(
-        parts, {"order": orders, "errors, rotation vector": by_step(error.sel(parameters="rotation vector"))}
-    )
+    sizes = by_step(error.sel(parameters="rotation vector"))
+    return Finding(parts, {"order": orders, "errors, rotation vector": sizes})
 
 
 def by_step(sizes: xr.DataArray) -> dict[str, float]:
@@ -120,13 +116,10 @@ def smaller(data: xr.Dataset) -> Finding:
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for norm in NORMS:
-        parts[f"smaller at every step from 2.5e-3 on, {norm}"] = at_most(
-            float(measured.sel(norm=norm).max(skipna=False)), 1.0
-        )
-        parts[f"by about 1e-2, {norm}"] = criteria.every(
-            {f"{pair}, {h}": x for pair in PAIRS for h, x in by_step(fine.sel(norm=norm, parameters=pair)).items()},
-            lambda x: criteria.ratio_within(x, 1e-2, 1.9),
-        )
+        largest, at_fine = float(measured.sel(norm=norm).max(skipna=False)), fine.sel(norm=norm)
+        parts[f"smaller at every step from 2.5e-3 on, {norm}"] = at_most(largest, 1.0)
+        each = {f"{pair}, {h}": x for pair in PAIRS for h, x in by_step(at_fine.sel(parameters=pair)).items()}
+        parts[f"by about 1e-2, {norm}"] = criteria.every(each, criteria.ratio_within, 1e-2, 1.9)
         for pair in PAIRS:
             numbers[f"ratio at each step, {pair}, {norm}"] = by_step(measured.sel(norm=norm, parameters=pair))
     return Finding(parts, numbers)

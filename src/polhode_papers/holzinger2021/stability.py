@@ -15,7 +15,7 @@ import xarray as xr
 import polhode as ph
 from polhode_papers import criteria, drawing
 from polhode_papers.drawing import GREY, Pictures
-from polhode_papers.measure import attempt
+from polhode_papers.measure import attempt, named
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 
 MOMENTS, RATE = (1.0, 2.0, 3.0), 100.0  # the largest rate of damping is RATE / min(MOMENTS), 1/s
@@ -88,8 +88,7 @@ def limit(data: xr.Dataset, name: str) -> Check:
 def first_limit(data: xr.Dataset) -> Finding:
     names = list(METHODS)[:2]
     parts = {f"{name}: the limit is a product of 2": limit(data, name) for name in names}
-    return Finding(parts, {name: {f"{float(z):g}": float(x) for z, x in zip(
-        data["product"].values, data.factor.sel({"method": name}).values, strict=True)} for name in names})  # fmt: skip
+    return Finding(parts, {name: named(data.factor.sel({"method": name})) for name in names})
 
 
 def others(data: xr.Dataset) -> Finding:

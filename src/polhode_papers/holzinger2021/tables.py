@@ -23,14 +23,9 @@ from polhode_papers.holzinger2021.updates import ANGLES, CAY, EXP, HALF, LIE, PR
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter, Table
 
 KINDS = tuple(asdict(Counts()))
-SAMPLE, SIZE = (
-    2000,
-    0.3,
-)  # number of random parameters, and size of the random rotations (rad), for comparing the updates
+SAMPLE, SIZE = 2000, 0.3  # number of random parameters, size of the random rotations (rad) that compare the updates
 LARGE = 0.1  # share of all operations taken as significant
-RESOLUTION = (
-    2  # operations by which a count depends on how subexpressions are shared: smaller differences are undecided
-)
+RESOLUTION = 2  # a count depends on how subexpressions are shared by so many: smaller differences are undecided
 
 
 def compute(
@@ -105,10 +100,8 @@ def map_matters(data: xr.Dataset) -> Finding:
     share = abs(measured[f"{PROPOSED}, {EXP}"] - measured[f"{PROPOSED}, {CAY}"]) / measured[f"{PROPOSED}, {EXP}"]
     trigonometric = dict(zip(map(str, data.method.values), map(criteria.count, data.trigonometric.values), strict=True))
     map_counts = {name: trigonometric[name] for name in (f"{PROPOSED}, {EXP}", f"{PROPOSED}, {CAY}")}
-    return Finding(
-        {"it has one": at_least(share, 1e-9), "a large share of all operations": criteria.at_least(share, LARGE)},
-        {"share": share, "trigonometric functions": map_counts},
-    )
+    parts = {"it has one": at_least(share, 1e-9), "a large share of all operations": at_least(share, LARGE)}
+    return Finding(parts, {"share": share, "trigonometric functions": map_counts})
 
 
 LIE_CLAIM = "The proposed update needs fewer operations than the standard Lie group method"

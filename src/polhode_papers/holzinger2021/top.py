@@ -63,21 +63,10 @@ def coefficients(start: Any) -> Any:
 
 @cache
 def exact(t_end: float, rows: int = 1, tilt: float = 0.0, spin: float = OMEGA[1]) -> xr.Dataset:
-    """The motion by power series.
+    """The motion by power series: an attitude whose sign does not jump, and the angular velocity.
 
-    Parameters
-    ----------
-    t_end : float
-        Duration, s; a whole number of segments.
-    rows : int
-        Rows per segment.
-    tilt, spin : float
-        Initial angle (rad) and angular velocity (rad/s) about axis 2.
-
-    Returns
-    -------
-    xarray.Dataset
-        ``attitude``, a quaternion whose sign does not jump, and ``angular_velocity`` along ``time``.
+    ``t_end`` is a whole number of segments, each with so many ``rows``; ``tilt`` (rad) and ``spin`` (rad/s): initial
+    angle and angular velocity about axis 2.
     """
     gravity = (GRAVITY * sin(tilt), 0.0, -GRAVITY * cos(tilt))
     state = np.array([*map(Decimal, (0.0, spin, OMEGA[2], *gravity, cos(tilt / 2), 0.0, sin(tilt / 2), 0.0))])

@@ -124,11 +124,8 @@ def printed_residual(label: str, h: float, a: Any, b: Any) -> float:
 
 @unwarned()
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
-    free, torqued, top = (
-        ph.runs.start_state(FREE, **START),
-        ph.runs.start_state(TORQUED, **START),
-        ph.runs.start_state(TOP, **TOP_START),
-    )
+    free, torqued = (ph.runs.start_state(system, **START) for system in (FREE, TORQUED))
+    top = ph.runs.start_state(TOP, **TOP_START)
     particles = ph.runs.start_state(PARTICLES, **START_OF_PARTICLES)
     labels = list(ALL)
     report_progress("identities")
@@ -143,17 +140,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         return ph.checks.state_distance(ends[0], ends[1], system)
 
     drift = np.zeros((2, len(labels), len(ph.checks.QUANTITIES)))
-    single: dict[str, list[float]] = {
-        name: []
-        for name in (
-            "printed_residual",
-            "there_and_back",
-            "symplectic_free",
-            "symplectic_torqued",
-            "symplectic_exponent",
-            "order",
-        )
-    }
+    single: dict[str, list[float]] = {name: [] for name in SINGLE}
     end = ph.checks.exact_state(TORQUED, torqued, 0.3, 1.0)
     for i, (label, method) in enumerate(ALL.items()):
         report_progress(label)
@@ -210,6 +197,17 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
             "symplectic defect of the exact flow": f"{control:.1e} (mkrk:gauss8, 32 substeps; floor of the measure)",
         },
     )  # fmt: skip
+
+
+SINGLE = (
+    "printed_residual",
+    "there_and_back",
+    "symplectic_free",
+    "symplectic_torqued",
+    "symplectic_exponent",
+    "order",
+)
+"""What is measured of each method by one number."""
 
 
 def spatial_torque(attempts: int = 5) -> float:
@@ -385,7 +383,7 @@ def bounded(data: xr.Dataset) -> Finding:
         slopes = np.diff(np.log(e.max("time"))) / np.diff(np.log(e.step))
         powers = {f"steps {a:g} to {b:g}": float(x) for a, b, x in zip(STEPS, STEPS[1:], slopes, strict=False)}
         parts[f"{label}: largest error in the last tenth over that in the first"] = at_most(growth, 1.05)
-        parts[f"{label}: power of the step with which it falls"] = every(powers, lambda x: order_is(x, 2))
+        parts[f"{label}: power of the step with which it falls"] = every(powers, order_is, 2)
         numbers[f"{label}: last tenth / first tenth"] = growth
         numbers[f"{label}: exponent of the step"] = float(slopes[-1])
     return Finding(parts, numbers)
@@ -462,7 +460,7 @@ def truncation(data: xr.Dataset) -> Finding:
     energy, order = kept(data, "energy", ("BBTRAP", "BBTRAPWD")), by_method(data.order, ("BBTRAP", "BBTRAPWD"))
     parts = {"change of the energy by BBTRAP": at_most(energy["BBTRAP"], KEPT),
              "by BBTRAPWD": at_least(energy["BBTRAPWD"], BROKEN),
-             "orders": every(order, lambda value: order_is(value, 2))}  # fmt: skip
+             "orders": every(order, order_is, 2)}  # fmt: skip
     return Finding(parts, {"change of the energy": energy, "order": order})
 
 

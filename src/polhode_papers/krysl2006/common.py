@@ -41,7 +41,7 @@ def second_order(data: xr.Dataset) -> Finding:
     for norm, word in NORMS.items():
         orders = observed_orders(data, norm)
         plotted = {label: orders[label] for label in PRINTED}
-        parts[f"order 2 in {word}"] = criteria.every(plotted, lambda order: criteria.order_is(order, 2))
+        parts[f"order 2 in {word}"] = criteria.every(plotted, criteria.order_is, 2)
         numbers[f"order in {word}"] = orders
     return Finding(parts, numbers)
 
@@ -111,25 +111,12 @@ def soft_wall_runs(quick: bool, report_progress: Reporter) -> xr.Dataset:
     """H/H0 of all methods at the paper's step, with perturbed initial momenta; the physical sign at several steps."""
     if quick in _CACHED_RUNS:
         return _CACHED_RUNS[quick]
-    labels, printed, physical = (
-        list(PRINTED),
-        ph.systems.soft_wall(INERTIA, "printed"),
-        ph.systems.soft_wall(INERTIA, "physical"),
-    )
+    labels = list(PRINTED)
+    printed, physical = (ph.systems.soft_wall(INERTIA, sign) for sign in ("printed", "physical"))
     ratios = np.full((len(labels), STEPS + 1), np.nan)
     starts = range(8 if quick else 64)
     falls, ranges = np.full((2, len(labels), len(starts)), np.nan)
-    single: dict[str, list[float]] = {
-        name: []
-        for name in (
-            "peak_frequency",
-            "peak_share",
-            "wander",
-            "rotation_median_deg",
-            "rotation_max_deg",
-            "share_over_30_deg",
-        )
-    }
+    single: dict[str, list[float]] = {}
     outcomes, lowest = [], []
     for i, label in enumerate(labels):
         report_progress(f"{label}, sign as printed")
@@ -144,13 +131,18 @@ def soft_wall_runs(quick: bool, report_progress: Reporter) -> xr.Dataset:
                 continue
             ratios[i, : len(ratio)] = ratio
             outcomes.append(outcome)
-            for name, value in zip(("peak_frequency", "peak_share"), peak(good, STEP), strict=True):
-                single[name].append(value)
-            single["wander"].append(wander(good))
+            frequency, share = peak(good, STEP)
             angle = np.degrees(np.linalg.norm(ds.angular_velocity.values[: len(good)], axis=1) * STEP)
-            single["rotation_median_deg"].append(float(np.median(angle)))
-            single["rotation_max_deg"].append(float(angle.max()))
-            single["share_over_30_deg"].append(float((angle > 30.0).mean()))
+            measured = {
+                "peak_frequency": frequency,
+                "peak_share": share,
+                "wander": wander(good),
+                "rotation_median_deg": float(np.median(angle)),
+                "rotation_max_deg": float(angle.max()),
+                "share_over_30_deg": float((angle > 30.0).mean()),
+            }
+            for name, value in measured.items():
+                single.setdefault(name, []).append(value)
             lowest.append(float(ds.energy[0]))
     ladder = (0.5, 0.1, 0.05, 0.02) if quick else (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
     span = 100.0 if quick else 2000.0

@@ -86,7 +86,7 @@ def slightly(data: xr.Dataset) -> Finding:
 
 def inaccurate(data: xr.Dataset) -> Finding:
     measured = over_imid(data, "BBTRAP", "SWC1")
-    return Finding({"error over that of IMID": every(measured, lambda x: at_least(x, 10.0))}, measured)
+    return Finding({"error over that of IMID": every(measured, at_least, 10.0)}, measured)
 
 
 FIGURE = Figure("fig01", "free body, t = 100: errors against the step", compute, draw, (

@@ -32,13 +32,9 @@ def outstanding(data: xr.Dataset) -> Finding:
     for norm, word in NORMS.items():
         e = data[norm].sel(step=AT)
         ours, theirs = by_method(e, PRESENT), by_method(e, RIVALS)
-        least = min(theirs.values())
-        parts[f"the best of the present methods over the best of the others, {word}"] = at_most(
-            min(ours.values()) / least, 1.0
-        )
-        parts[f"the worst of the present methods over the best of the others, {word}"] = at_most(
-            max(ours.values()) / least, 1.0
-        )
+        for which, error in (("best", min(ours.values())), ("worst", max(ours.values()))):
+            words = f"the {which} of the present methods over the best of the others, {word}"
+            parts[words] = at_most(error / min(theirs.values()), 1.0)
         numbers[f"errors in {word} at step {AT}"] = ours | theirs
     return Finding(parts, numbers)
 

@@ -52,10 +52,8 @@ def significantly(data: xr.Dataset) -> Finding:
         for norm, word in NORMS.items():
             e = by_method(data[norm].sel(t_end=t, step=step))
             worse = {label: e[label] / max(e[p] for p in PAIR) for label in (*others, "BBTRAPWD")}
-            least = min(worse[label] for label in others)
-            parts[f"error of the best other over the worse of the pair, in {word} at t = {t:g}"] = at_least(
-                least, FACTOR
-            )
+            words = f"error of the best other over the worse of the pair, in {word} at t = {t:g}"
+            parts[words] = at_least(min(worse[label] for label in others), FACTOR)
             numbers[f"{word}, t = {t:g}, step {step}: error relative to the worse of the pair"] = worse
     return Finding(parts, numbers)
 

@@ -18,21 +18,21 @@ def draw(data: xr.Dataset) -> Pictures:
 
 def turns(data: xr.Dataset) -> Finding:
     median, largest = by_method(data.rotation_median_deg), by_method(data.rotation_max_deg)
-    parts = {"median rotation in a step, degrees": every(median, lambda x: at_least(x, 30.0))}
+    parts = {"median rotation in a step, degrees": every(median, at_least, 30.0)}
     shares = by_method(data.share_over_30_deg)
     return Finding(parts, {"median, degrees": median, "largest, degrees": largest, "share of steps over 30": shares})
 
 
 def varies(data: xr.Dataset) -> Finding:
     ranges = by_method(data.half_range.sel(start=0))
-    return Finding({"half-range of H/H0": every(ranges, lambda x: at_least(x, 1e-4))}, {"half-range": ranges})
+    return Finding({"half-range of H/H0": every(ranges, at_least, 1e-4)}, {"half-range": ranges})
 
 
 def none_blows_up(data: xr.Dataset) -> Finding:
     steps = {label: data.steps_kept.sel({"method": label}) for label in RIVALS}
     lost = {label: f"{int((kept < STEPS).sum())} of {int(kept.count())}" for label, kept in steps.items()}
     fewest = {label: float(kept.min()) for label, kept in steps.items()}
-    parts = {f"steps with |H/H0 - 1| <= {FELL:g}, least of all starts": every(fewest, lambda n: at_least(n, STEPS))}
+    parts = {f"steps with |H/H0 - 1| <= {FELL:g}, least of all starts": every(fewest, at_least, STEPS)}
     earliest = {label: count(kept.min()) for label, kept in steps.items()}
     first = {label: str(data.outcome.sel({"method": label}).values) for label in RIVALS}
     return Finding(parts, {"starts that are lost": lost, "earliest step": earliest, "the printed start": first})
@@ -41,7 +41,7 @@ def none_blows_up(data: xr.Dataset) -> Finding:
 def irregular(data: xr.Dataset) -> Finding:
     wander = by_method(data.wander, RIVALS)
     return Finding(
-        {"moves of the mean of H between tenths of the run, in half-ranges": every(wander, lambda x: at_least(x, 0.2))},
+        {"moves of the mean of H between tenths of the run, in half-ranges": every(wander, at_least, 0.2)},
         {"moves of the mean, in half-ranges": wander},
     )
 

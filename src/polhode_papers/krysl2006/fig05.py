@@ -31,8 +31,8 @@ def one_fifth(data: xr.Dataset) -> Finding:
 
 def clean(data: xr.Dataset) -> Finding:
     wander, steps = by_method(data.wander, PRESENT), by_method(data.steps_kept.min("start"), PRESENT)
-    parts = {"steps kept, least of all starts": every(steps, lambda n: at_least(n, STEPS)),
-             "moves of the mean of H, in half-ranges": every(wander, lambda x: at_most(x, 0.1))}  # fmt: skip
+    parts = {"steps kept, least of all starts": every(steps, at_least, STEPS),
+             "moves of the mean of H, in half-ranges": every(wander, at_most, 0.1)}  # fmt: skip
     spread = data.half_range.max("start") / data.half_range.min("start") - 1.0
     return Finding(parts, {"moves of the mean, in half-ranges": wander,
                            "spread of the half-range over the starts": by_method(spread, PRESENT)})  # fmt: skip
@@ -47,10 +47,10 @@ def trapezoids(data: xr.Dataset) -> Finding:
         for name, x in (("share", share), ("frequency", f), ("error", r))
     }
     parts = {
-        "more pronounced: share of power of the strongest line": every(over["share"], lambda x: at_least(x, 1.1)),
-        "lower frequency: of the strongest line": every(over["frequency"], lambda x: at_most(x, 0.95)),
-        "higher error: half-range": every(over["error"], lambda x: at_least(x, 1.1)),
-        "somewhat: the same ratio": every(over["error"], lambda x: at_most(x, SLIGHTLY)),
+        "more pronounced: share of power of the strongest line": every(over["share"], at_least, 1.1),
+        "lower frequency: of the strongest line": every(over["frequency"], at_most, 0.95),
+        "higher error: half-range": every(over["error"], at_least, 1.1),
+        "somewhat: the same ratio": every(over["error"], at_most, SLIGHTLY),
     }
     return Finding(parts, {"strongest line of H, frequency": f, "share of power": share, "half-range": r})
 

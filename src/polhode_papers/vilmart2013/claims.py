@@ -30,12 +30,14 @@ def rattle_free() -> float:
 
 def rattle_top() -> float:
     """For U = Q33: RATTLE against half a kick, a DMV step, half a kick."""
+    return common.distance(printed.rattle(weight, I)(y, Q, H), top_after("v2/dmv2", H))
+
+
+def top_after(method: str, h: float, n: int = 1) -> tuple[Any, Any]:
+    """Momentum and matrix of the library's heavy top, for U = Q33, after n steps."""
     top = ph.heavy_top(MOMENTS, (0.0, 0.0, 1.0), 1.0)
     state = ph.runs.start_state(top, **common.START)
-    gradient = np.zeros((3, 3))
-    gradient[2, 2] = 1.0
-    composed = common.as_matrix(ph.checks.stepper("v2/dmv2", top, state)(state, 0.0, H))
-    return common.distance(printed.rattle(lambda Q: gradient, I)(y, Q, H), composed)
+    return common.as_matrix(ph.checks.stepper(method, top, state)(state, 0.0, h, n))
 
 
 def rattle_keeps() -> float:
@@ -56,22 +58,24 @@ def midpoint_rule() -> float:
     return float(np.abs(y1 - y - H * np.cross(mean, mean / I)).max())
 
 
+def from_algorithm_3(method: str) -> float:
+    """Distance of a step of a polhode method from (14), (15) without alpha."""
+    step = printed.algorithm_3(H, y, Q, 1.0 / I, alpha=False)
+    return common.distance(step, common.body_map(method, MOMENTS)(y, Q, H))
+
+
 def without_alpha() -> float:
-    return common.distance(
-        printed.algorithm_3(H, y, Q, 1.0 / I, alpha=False), common.body_map("implicit_midpoint", MOMENTS)(y, Q, H)
-    )
+    return from_algorithm_3("implicit_midpoint")
 
 
 def same_as_akw() -> float:
-    return common.distance(printed.algorithm_3(H, y, Q, 1.0 / I, alpha=False), common.body_map("akw", MOMENTS)(y, Q, H))
+    return from_algorithm_3("akw")
 
 
 def momentum(formula: Callable[..., Any], start: Any) -> float:
     """Largest error of a formula for the momentum, over times from a tenth of a period to several periods."""
-    exact = common.body_map("exact", common.BOOK)
-    return max(
-        float(np.abs(formula(start, common.BOOK, t) - exact(start, Q, t)[0]).max()) for t in (-3.0, 0.8, 2.5, 30.0)
-    )
+    exact, times = common.body_map("exact", common.BOOK), (-3.0, 0.8, 2.5, 30.0)
+    return max(float(np.abs(formula(start, common.BOOK, t) - exact(start, Q, t)[0]).max()) for t in times)
 
 
 def kinetic(factor: float) -> float:
@@ -269,9 +273,7 @@ def equivalent() -> float:
 
 def equivalent_to_the_top() -> float:
     """Distance of (7) and (8) from the library's heavy top, for U = Q33."""
-    top = ph.heavy_top(MOMENTS, (0.0, 0.0, 1.0), 1.0)
-    state = ph.runs.start_state(top, **common.START)
-    library = common.as_matrix(ph.checks.stepper("mkrk:gauss8", top, state)(state, 0.0, SPAN / 200, 200))
+    library = top_after("mkrk:gauss8", SPAN / 200, 200)
     return max(common.distance(constrained_motion(weight), library), common.distance(reduced_motion(weight), library))
 
 
@@ -304,12 +306,7 @@ RESIDUALS: dict[str, Callable[[], float]] = {
     "(7) and (8), a potential without symmetry": equivalent,
     "(7), (8) and polhode's heavy top": equivalent_to_the_top,
 }
-TURNS = (
-    0.01,
-    0.1,
-    0.4,
-    0.8,
-)  # steps of the fixed-point iteration; the body of figure 1 has an angular velocity of 1.25
+TURNS = (0.01, 0.1, 0.4, 0.8)  # steps of the fixed-point iteration; the body's angular velocity is 1.25
 FEW = 10
 
 
@@ -328,9 +325,8 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 def draw(data: xr.Dataset) -> Pictures:
     picture, ((ax,),) = drawing.canvas(1, 1, width=8.0)
     sizes = np.maximum(np.nan_to_num(data.residual.values, nan=10.0), 1e-17)
-    ax.barh(
-        np.arange(sizes.size), sizes, color=[GREEN if x < common.EXACT * 10 else VERMILION for x in sizes], height=0.6
-    )
+    colours = [GREEN if x < common.EXACT * 10 else VERMILION for x in sizes]
+    ax.barh(np.arange(sizes.size), sizes, color=colours, height=0.6)
     ax.set(xscale="log", xlim=(1e-17, 100))
     ax.set_yticks(np.arange(sizes.size), data.equation.values)
     ax.invert_yaxis()

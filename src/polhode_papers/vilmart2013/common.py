@@ -24,10 +24,7 @@ START: dict[str, Any] = {"attitude": Q0, "angular_momentum": Y0}
 STATE = np.array(Y0), np.array(ph.rotation.matrix_from_quaternion(Q0))
 
 EXACT = 1e-13  # per step: equal up to round-off
-KEPT, BROKEN = (
-    2e-12,
-    1e-11,
-)  # a quantity is constant if it changes by less than the first, not constant if by more than the second
+KEPT, BROKEN = 2e-12, 1e-11  # a quantity is constant if it changes by less, not constant if by more
 
 Map = Callable[[Any, Any, float], tuple[Any, Any]]
 """``step(y, Q, h) -> y, Q`` with a matrix Q."""
@@ -89,12 +86,6 @@ def orders(errors: xr.DataArray) -> dict[str, float]:
 def tolerance(order: float) -> float:
     """Tolerance of an observed order."""
     return 0.1 if order < 6 else 0.3
-
-
-def named(data: xr.DataArray) -> dict[str, float]:
-    """A one-dimensional variable as a mapping."""
-    (dim,) = data.dims
-    return {str(label): float(value) for label, value in zip(data[dim].values, data.values, strict=True)}
 
 
 def casimir_and_energy(y: Any, I: Any) -> tuple[float, float]:

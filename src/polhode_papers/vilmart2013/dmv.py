@@ -7,7 +7,7 @@ import xarray as xr
 
 import polhode as ph
 from polhode_papers import criteria, drawing
-from polhode_papers.measure import relative_energy_error
+from polhode_papers.measure import named, relative_energy_error
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 from polhode_papers.vilmart2013 import common, pictures, printed
 
@@ -43,9 +43,8 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 def draw(data: xr.Dataset) -> drawing.Pictures:
     picture, ((left, right),) = drawing.canvas(1, 2, width=11.0)
     errors = data.error.sel({"method": [*KEPT, *(x for x in data.method.values if str(x).endswith("printed"))]})
-    pictures.against_step(
-        left, errors, "book of figure 1, $t = 10$", [str(x) for x in errors.method.values[len(KEPT) :]]
-    )
+    as_printed = [str(x) for x in errors.method.values[len(KEPT) :]]
+    pictures.against_step(left, errors, "book of figure 1, $t = 10$", as_printed)
     shown = ("dmv2", "dmv10", "jacobi", "symmetric")
     lines = {name: np.maximum.accumulate(data.change.sel(kept_by=name, quantity="H").values) for name in shown}
     pictures.over_time(right, data.time, lines, rf"largest $|H/H_0 - 1|$ so far, step {STEP}")
@@ -54,9 +53,8 @@ def draw(data: xr.Dataset) -> drawing.Pictures:
 
 def order_check(data: xr.Dataset, name: str, order: int) -> Check:
     """Check the order of a map; the tolerance is larger for high orders, which have few steps above round-off."""
-    return criteria.order_within(
-        data.step, data.error.sel({"method": name}), order, common.tolerance(order), floor=1e-13
-    )
+    errors = data.error.sel({"method": name})
+    return criteria.order_within(data.step, errors, order, common.tolerance(order), floor=1e-13)
 
 
 def powers(data: xr.Dataset) -> Finding:
@@ -78,9 +76,9 @@ def high(data: xr.Dataset) -> Finding:
 
 
 def invariants(data: xr.Dataset) -> Finding:
-    worst = {str(q): common.named(data.change.sel(quantity=q).max("time")) for q in data["quantity"].values}
+    worst = {str(q): named(data.change.sel(quantity=q).max("time")) for q in data["quantity"].values}
     parts = {
-        f"{q} is constant": criteria.every({name: row[name] for name in KEPT}, lambda x: criteria.at_most(x, 1e-12))
+        f"{q} is constant": criteria.every({name: row[name] for name in KEPT}, criteria.at_most, 1e-12)
         for q, row in worst.items()
     }
     return Finding(parts, {f"largest change of {q}": row for q, row in worst.items()})

@@ -10,10 +10,10 @@ from matplotlib.figure import Figure as Picture
 
 import polhode as ph
 from polhode_papers import criteria
-from polhode_papers.measure import relative_energy_error
+from polhode_papers.measure import named, relative_energy_error
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 from polhode_papers.vilmart2013 import pictures
-from polhode_papers.vilmart2013.common import BODY_OF_FIG_1, BOOK, named, period
+from polhode_papers.vilmart2013.common import BODY_OF_FIG_1, BOOK, period
 
 INITIAL: dict[str, Any] = {"angular_momentum": (0.0, 0.6, -0.8)}  # [vilmart2013, fig. 1], Q(0) = I
 STEP, T_END = 0.01, 40.0
@@ -26,10 +26,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("preprocessed DMV of order 10")
     ds = ph.integrate(BODY_OF_FIG_1, "dmv10", step=STEP, t_end=T_END, **INITIAL)
     truth = ph.integrate(BODY_OF_FIG_1, "exact", step=T_END, t_end=T_END, t_eval=ds.time.values, **INITIAL)
-    axes, exact = (
-        ph.rotation.matrix_from_quaternion(ds.attitude.values),
-        ph.rotation.matrix_from_quaternion(truth.attitude.values),
-    )
+    axes, exact = (ph.rotation.matrix_from_quaternion(x.attitude.values) for x in (ds, truth))
     T = period(BOOK, INITIAL["angular_momentum"])
     round_trip = ph.integrate(BODY_OF_FIG_1, "exact", step=T, steps=1, **INITIAL).isel(time=-1)
     moved = float(np.abs(round_trip.angular_momentum - INITIAL["angular_momentum"]).max())
@@ -71,9 +68,8 @@ def not_trivial(data: xr.Dataset) -> Finding:
 
 def flat(data: xr.Dataset) -> Finding:
     d = data.d.values
-    return Finding(
-        {"the smaller of d1, d2 over d3": criteria.at_least(d[:2].min() / d[2], 100.0)}, {"d": named(data.d)}
-    )
+    parts = {"the smaller of d1, d2 over d3": criteria.at_least(d[:2].min() / d[2], 100.0)}
+    return Finding(parts, {"d": named(data.d)})
 
 
 FIGURE = Figure("fig01", "the principal axes of a free body in space", compute, draw, (

@@ -30,19 +30,22 @@ Advance = Callable[..., Any]
 COLUMNS = ("Qy", "C", "H", "Poisson", "symplectic")
 INVARIANTS = {"Qy": "spatial_momentum", "C": "momentum_length", "H": "energy"}
 TABLEAUX = ("mkrk", "mkrk:gauss4", "mkrk:gauss4:cayley", "mkrk:gauss8")
+
+
+def of_family(family: str) -> list[str]:
+    """Names of the methods of a family."""
+    return [name for name, row in ph.methods.METHODS.items() if row.family == family]
+
+
 GROUPS = {
     **dict.fromkeys((*ph.methods.FLOW_NAMES, "lgvi"), "other free rotations"),
-    **{
-        name: "one-step methods of Krysl's paper and others"
-        for name, row in ph.methods.METHODS.items()
-        if row.family == "krysl"
-    },
+    **dict.fromkeys(of_family("krysl"), "one-step methods of Krysl's paper and others"),
     **dict.fromkeys(("bbtrapwd", *TABLEAUX), "Munthe-Kaas methods"),
-    **{name: "products of exponentials" for name, row in ph.methods.METHODS.items() if row.family == "commutator_free"},
+    **dict.fromkeys(of_family("commutator_free"), "products of exponentials"),
     "taylor8": "Taylor methods",  # higher orders are accurate to round-off at these steps
 }
 METHODS_MEASURED = tuple(GROUPS)
-SPLITTINGS = tuple(name for name, row in ph.methods.METHODS.items() if row.family == "splitting" and name not in GROUPS)
+SPLITTINGS = tuple(name for name in of_family("splitting") if name not in GROUPS)
 """All other splittings; their free rotations are exact by default."""
 
 STEPS = (0.1, 0.2, 0.4)
@@ -80,10 +83,8 @@ def influence_of_Q(take_steps: Any, y: Any, h: float) -> float:
     for turn in ((1.0, 0.0, 0.0), (0.4, -2.0, 0.7)):
         rotated = y.copy()
         rotated[ph.runs.ATTITUDE] = ph.rotation.multiply(ph.rotation.exp_quaternion(turn), y[ph.runs.ATTITUDE])
-        largest = max(
-            largest,
-            float(np.abs(take_steps(rotated, 0.0, h)[ph.runs.ANGULAR_MOMENTUM] - end[ph.runs.ANGULAR_MOMENTUM]).max()),
-        )
+        change = (take_steps(rotated, 0.0, h) - end)[ph.runs.ANGULAR_MOMENTUM]
+        largest = max(largest, float(np.abs(change).max()))
     return largest
 
 
@@ -129,12 +130,9 @@ def drifts(take_steps: Advance, system: Any, y: Any, h: float, steps: int) -> di
             states.append(take_steps(states[-1], k * h, h))
     except ph.errors.PolhodeError:
         return dict.fromkeys(INVARIANTS.values(), inf)
-    value = ph.checks.quantities(system, np.array(states), h)
-    sizes = {name: np.abs(value[name]) for name in INVARIANTS.values()}
-    return {
-        name: float(np.abs(value[name] - value[name][0]).max() / max(1.0, size[0].max()))
-        for name, size in sizes.items()
-    }
+    values = ph.checks.quantities(system, np.array(states), h)
+    kept = {name: values[name] for name in INVARIANTS.values()}
+    return {name: float(np.abs(x - x[0]).max() / max(1.0, np.abs(x)[0].max())) for name, x in kept.items()}
 
 
 def as_states(step: Map) -> Advance:

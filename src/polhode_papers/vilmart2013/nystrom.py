@@ -14,6 +14,7 @@ import xarray as xr
 
 import polhode as ph
 from polhode_papers import criteria, drawing
+from polhode_papers.measure import named
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 from polhode_papers.vilmart2013 import common, pictures, printed
 
@@ -99,7 +100,7 @@ def order_checks(data: xr.Dataset, expected: Mapping[str, int]) -> dict[str, Che
 def modified(data: xr.Dataset) -> Finding:
     printed, *others = order_checks(data, dict.fromkeys(("V as printed", "V corrected", "nystrom4_v"), 4)).items()
     names = [*FORMS, "nystrom4_v"]
-    smallest = common.named(data.error.isel(step=-1).sel({"method": names}, drop=True).drop_vars("step"))
+    smallest = named(data.error.isel(step=-1).sel({"method": names}, drop=True).drop_vars("step"))
     return Finding(dict([printed]), {"error at the smallest step": smallest}, dict(others))
 
 
@@ -108,7 +109,7 @@ def has_orders(data: xr.Dataset, expected: dict[str, int]) -> Finding:
 
 
 def vanishing(data: xr.Dataset) -> Finding:
-    size = common.named(data.bracket)
+    size = named(data.bracket)
     printed, right = (
         {f"{name} vanishes": criteria.at_most(size[name], bound)}
         for name, bound in (("{T, {T, U}}", 1e-6), ("{U, {U, {U, T}}}", common.EXACT))
@@ -117,7 +118,7 @@ def vanishing(data: xr.Dataset) -> Finding:
 
 
 def potential(data: xr.Dataset) -> Finding:
-    size = common.named(data.bracket)
+    size = named(data.bracket)
     names = {"no y in V": "change of V with y", "V of the top": "V - (Q32^2/I1 + Q31^2/I2)"}
     return Finding(
         {words: criteria.at_most(size[name], common.EXACT) for words, name in names.items()},

@@ -89,17 +89,7 @@ COLUMN, FIRST = 1.75, 5.6
 
 
 def table_of_ticks(groups: Mapping[str, Sequence[Row]], columns: Sequence[str], note: str) -> Picture:
-    """One row per method, in groups: its order, then a tick or cross with the largest defect for each column.
-
-    Parameters
-    ----------
-    groups : mapping
-        Rows by group heading.
-    columns : sequence of str
-        Headings of the tick columns.
-    note : str
-        A line below the table.
-    """
+    """Rows by heading: the order, then a tick or cross with the largest defect by column; ``note``: a last line."""
     lines = sum(len(rows) + 1.3 for rows in groups.values())
     picture = Picture(figsize=(8.4, 0.235 * lines + 0.8))
     ax = picture.add_axes((0.02, 0.0, 0.96, 1.0))

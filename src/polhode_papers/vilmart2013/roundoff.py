@@ -24,9 +24,10 @@ from numba import njit
 
 import polhode as ph
 from polhode_papers import criteria, drawing
+from polhode_papers.measure import named
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 from polhode_papers.vilmart2013 import pictures
-from polhode_papers.vilmart2013.common import BOOK, named
+from polhode_papers.vilmart2013.common import BOOK
 
 EPS = 2.0**-52
 STEP = 0.01  # of figure 1

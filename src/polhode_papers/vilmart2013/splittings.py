@@ -8,9 +8,10 @@ import numpy as np
 import xarray as xr
 
 from polhode_papers import criteria, drawing
+from polhode_papers.measure import named
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 from polhode_papers.vilmart2013 import pictures, printed
-from polhode_papers.vilmart2013.common import BOOK, EXACT, STATE, body_map, distance, ladder, named, orders, repeated
+from polhode_papers.vilmart2013.common import BOOK, EXACT, STATE, body_map, distance, ladder, orders, repeated
 
 SPAN, STEPS = 10.0, (25, 50, 100, 200, 400)
 PAIRS = {"I1 = I2": (1.0, 1.0, 1.7), "I1 = I3": (1.0, 1.7, 1.0), "I2 = I3": (1.7, 1.0, 1.0)}
@@ -83,7 +84,7 @@ def near_symmetric(data: xr.Dataset) -> Finding:
     parts = {
         "its error goes like the asymmetry": criteria.order_within(NEAR[1:], small, 1.0),
         "smaller than that of three rotations, at every asymmetry": criteria.every(
-            named(gain.drop_vars("splitting", errors="ignore")), lambda x: criteria.at_least(x, 2.0)
+            named(gain.drop_vars("splitting", errors="ignore")), criteria.at_least, 2.0
         ),
     }
     return Finding(parts, {f"error of {name}": x for name, x in measured.items()})

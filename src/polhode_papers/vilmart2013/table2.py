@@ -11,9 +11,10 @@ import xarray as xr
 import polhode as ph
 from polhode_papers import criteria
 from polhode_papers.drawing import Pictures
+from polhode_papers.measure import named
 from polhode_papers.study import Check, Claim, Figure, Finding, Reporter
 from polhode_papers.vilmart2013 import pictures, printed
-from polhode_papers.vilmart2013.common import BOOK, BROKEN, EXACT, KEPT, Map, named
+from polhode_papers.vilmart2013.common import BOOK, BROKEN, EXACT, KEPT, Map
 from polhode_papers.vilmart2013.measured import (
     COLUMNS,
     FLOOR,
@@ -125,17 +126,15 @@ def checks(data: xr.Dataset, name: str, row: tuple[float, ...]) -> dict[str, Che
 def row(name: str, data: xr.Dataset) -> Finding:
     """Judge a row of the table for the algorithm as printed; if misprinted, also as corrected and in the library."""
     expected = PRINTED[name][1]
-    library = checks(data, name, expected)
+    library, numbers = checks(data, name, expected), {"order": float(data.order.sel({"method": name}))}
     if name not in ALGORITHMS:
-        return Finding(library, {"order": float(data.order.sel({"method": name}))})
+        return Finding(library, numbers)
     measured = {form: checks(data, f"{ALGORITHM}{name}, {form}", expected) for form, step in
              zip(("printed", "corrected"), ALGORITHMS[name], strict=True) if step is not None}  # fmt: skip
     ours = {f"{part}, polhode's {name}": check for part, check in library.items()}
     if "corrected" not in measured:
-        return Finding(measured["printed"] | ours, {"order": float(data.order.sel({"method": name}))})
-    return Finding(
-        measured["printed"], {"order": float(data.order.sel({"method": name}))}, measured["corrected"] | ours
-    )
+        return Finding(measured["printed"] | ours, numbers)
+    return Finding(measured["printed"], numbers, measured["corrected"] | ours)
 
 
 def promised(data: xr.Dataset) -> Finding:
@@ -152,10 +151,8 @@ def promised(data: xr.Dataset) -> Finding:
         wrong = ", ".join(f"{part} {check.measured:.3g}" for part, check in measured.items() if check.true is False)
         broken |= {name: wrong} if wrong else {}
     criterion = "Qy, C, H and symplecticity by the criteria of the rows; the order where it shows"
-    return Finding(
-        {"all of them": criteria.fact(not broken, criterion, broken or f"all {len(names)} do")},
-        {"methods": len(names), "not as promised": ", ".join(broken) or "none"},
-    )
+    parts = {"all of them": criteria.fact(not broken, criterion, broken or f"all {len(names)} do")}
+    return Finding(parts, {"methods": len(names), "not as promised": ", ".join(broken) or "none"})
 
 
 def alone(data: xr.Dataset) -> Finding:

@@ -10,8 +10,9 @@ import xarray as xr
 
 import polhode as ph
 from polhode_papers import criteria, drawing
+from polhode_papers.measure import named
 from polhode_papers.study import Claim, Figure, Finding, Reporter
-from polhode_papers.vilmart2013.common import BOOK, START, named
+from polhode_papers.vilmart2013.common import BOOK, START
 
 FLOWS = ("three_rotation", "symmetric", "implicit_midpoint", "dmv2", "dmv4", "dmv6", "dmv8", "dmv10", "exact", "jacobi")
 EXACT_FLOWS = ("exact", "jacobi")
