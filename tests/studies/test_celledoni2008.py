@@ -613,13 +613,13 @@ def weak(exact=0.1, mr=100.0, mr_follows=False, price=1.2, draws=0.5, v2_loads=1
 
 def test_formulas_are_judged():
     table = closed_forms(1e-13)
-    assert formulas.right("prop. 2.1 (i)", "prop. 2.1 (ii)")(table).verdict == HOLDS
-    assert formulas.right("cor. 2.3, case (i)")(table).verdict == HOLDS
+    assert formulas.right(table, "prop. 2.1 (i)", "prop. 2.1 (ii)").verdict == HOLDS
+    assert formulas.right(table, "cor. 2.3, case (i)").verdict == HOLDS
     table.error.loc[{"formula": "prop. 2.1 (ii)", "form": "printed"}] = 1e-3
-    assert formulas.right("prop. 2.1 (i)", "prop. 2.1 (ii)")(table).verdict == PARTLY
-    assert formulas.right("cor. 2.3, case (i)")(closed_forms(1e-3)).verdict == "fails as printed; fails corrected"
+    assert formulas.right(table, "prop. 2.1 (i)", "prop. 2.1 (ii)").verdict == PARTLY
+    assert formulas.right(closed_forms(1e-3), "cor. 2.3, case (i)").verdict == "fails as printed; fails corrected"
     table.error.loc[{"formula": "cor. 2.3, case (i)", "form": "printed"}] = 1e-3
-    assert formulas.right("cor. 2.3, case (i)")(table).verdict == MISPRINT
+    assert formulas.right(table, "cor. 2.3, case (i)").verdict == MISPRINT
 
 
 def closed_forms(error):

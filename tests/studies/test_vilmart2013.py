@@ -237,7 +237,7 @@ def test_residuals_see_a_spoiled_constant(monkeypatch):
     monkeypatch.setattr(claims, "I", claims.I * (1.0 + 1e-9))
     assert claims.rattle_free() > 1e-11
     assert claims.midpoint_rule() > 1e-11
-    assert claims.without_alpha() > 1e-11
+    assert claims.from_algorithm_3("implicit_midpoint") > 1e-11
 
 
 def test_functions_by_the_agm():

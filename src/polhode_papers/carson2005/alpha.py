@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from polhode_papers import drawing
 from polhode_papers.carson2005 import common
 from polhode_papers.carson2005.claims import H, derivative, residuals, step_of, symplectic_defect
 from polhode_papers.criteria import at_least, at_most
-from polhode_papers.drawing import BLUE, GREY, VERMILION, Pictures
+from polhode_papers.drawing import BLUE, GREY, VERMILION, Pictures, canvas, legend_below
 from polhode_papers.measure import named, relative_energy_error
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
@@ -58,7 +57,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 
 
 def draw(data: xr.Dataset) -> Pictures:
-    picture, ((left, right),) = drawing.canvas(1, 2, width=9.6, height=3.8)
+    picture, ((left, right),) = canvas(1, 2, width=9.6, height=3.8)
     for name, colour, marker in zip(ORBITS, (BLUE, VERMILION), "os", strict=True):
         line_style = {"color": colour, "marker": marker, "label": f"{name} orbit"}
         left.plot(data.alpha, data.error.sel(orbit=name, step=common.STEP), **line_style)
@@ -67,7 +66,7 @@ def draw(data: xr.Dataset) -> Pictures:
     right.set(xlabel="$α$", ylabel="millionths", title="mean energy less the exact one")
     left.set_ylim(0.0, None)
     right.axhline(0.0, color=GREY, linewidth=0.8)
-    drawing.legend_below(picture, left, 2)
+    legend_below(picture, left, 2)
     return {"alpha": picture}
 
 

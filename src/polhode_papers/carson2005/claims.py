@@ -12,18 +12,17 @@ import numpy as np
 import xarray as xr
 
 import polhode as ph
-from polhode_papers import drawing
 from polhode_papers.carson2005 import common
 from polhode_papers.criteria import at_least, at_most, rising, within
-from polhode_papers.drawing import BLUE, GREY, VERMILION, Pictures
+from polhode_papers.drawing import BLUE, GREY, VERMILION, Pictures, canvas
 from polhode_papers.measure import named, relative_energy_error
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 PRINTED = {common.CIRCULAR: -0.96182211, common.ELLIPTIC: -0.72136658}  # [carson2005, table 1]
 MOMENTA = ("as printed", "before it was rounded")
 DIGIT = 1e-8  # the last one of the printed energies
-CIRCLE = np.sqrt(common.MU / common.R0)  # speed of an exact circle, km/s
-QUARTER = np.sqrt(1.25 * common.MU / common.R0)  # speed at the periapsis of an orbit of eccentricity 1/4, km/s
+# speeds (km/s) of an exact circle and at the periapsis of an orbit of eccentricity 1/4
+CIRCLE, QUARTER = np.sqrt(common.MU / common.R0), np.sqrt(1.25 * common.MU / common.R0)
 H = 100.0  # step of the one-step measurements, s
 EXACT = 1e-12  # relative, equal up to round-off
 BROKEN = 1e-6
@@ -223,7 +222,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 
 
 def draw(data: xr.Dataset) -> Pictures:
-    picture, ((left, right),) = drawing.canvas(1, 2, width=9.6, height=3.6)
+    picture, ((left, right),) = canvas(1, 2, width=9.6, height=3.6)
     names = [str(x) for x in data.scheme.values] + ["(12)", "(18)", "(19)"]
     values = [*data.defect.values, *data.residual.values[:3]]
     left.barh(names[::-1], values[::-1], color=[VERMILION if v > 1e-11 else BLUE for v in values[::-1]], height=0.6)
@@ -310,8 +309,7 @@ def theorem(data: xr.Dataset) -> Finding:
 
 def by_step(data: xr.Dataset, way: str) -> dict[str, float]:
     """Iterations with this Jacobian, by step."""
-    counts = data.iterations.sel(by=way).values
-    return {f"{h:g} s": float(n) for h, n in zip(data.step.values, counts, strict=True)}
+    return {f"{h:g} s": float(n) for h, n in zip(data.step.values, data.iterations.sel(by=way).values, strict=True)}
 
 
 def implicit(data: xr.Dataset) -> Finding:

@@ -16,9 +16,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FormatStrFormatter, NullFormatter
 
 import polhode as ph
-from polhode_papers import drawing
 from polhode_papers.criteria import order_is
-from polhode_papers.drawing import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, PURPLE, VERMILION
+from polhode_papers.drawing import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, PURPLE, VERMILION, style
 from polhode_papers.measure import unwarned, whole
 from polhode_papers.study import Check, Finding
 
@@ -69,8 +68,7 @@ def run(label: str, orbit_name: str, *, forces: Sequence[Any] = (), start: Mappi
 
 def last(label: str, orbit_name: str, *, step: float, t_end: float = DAY, **more: Any) -> xr.Dataset:
     """The last row of a run, with the attributes of the run."""
-    n = whole(t_end, step)
-    return run(label, orbit_name, step=step, t_end=t_end, every=n, **more).isel(time=-1)
+    return run(label, orbit_name, step=step, t_end=t_end, every=whole(t_end, step), **more).isel(time=-1)
 
 
 def reference(methods: Sequence[tuple[str, float]], orbit_name: str, forces: Sequence[Any]) -> tuple[Any, float]:
@@ -271,7 +269,7 @@ def ladder_panel(ax: Axes, x: Any, table: Mapping[str, Any], x_label: str, y_lab
     own = {label: COLOUR[label] for label in table if label in COLOUR} if len(table) <= 6 else {}
     free = iter([colour for colour in (*COLOURS, GREY) if colour not in own.values()])
     for i, (label, y) in enumerate(table.items()):
-        line_style = drawing.style(i, i < 8)
+        line_style = style(i, i < 8)
         if own:
             colour = own.get(label) or next(free)
             line_style |= {"color": colour, "markerfacecolor": colour}

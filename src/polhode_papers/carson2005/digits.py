@@ -13,10 +13,9 @@ import numpy as np
 import xarray as xr
 
 import polhode as ph
-from polhode_papers import drawing
 from polhode_papers.carson2005 import common
 from polhode_papers.criteria import at_least
-from polhode_papers.drawing import BLUE, GREY, VERMILION, Pictures
+from polhode_papers.drawing import BLUE, GREY, VERMILION, Pictures, canvas, legend_below
 from polhode_papers.measure import named, unwarned
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
@@ -75,7 +74,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 
 
 def draw(data: xr.Dataset) -> Pictures:
-    picture, ((ax,),) = drawing.canvas(1, 1, width=9.0, height=4.2)
+    picture, ((ax,),) = canvas(1, 1, width=9.0, height=4.2)
     rows = np.arange(data.method.size)
     for k, (name, colour) in enumerate(zip(ORBITS, (BLUE, VERMILION), strict=True)):
         ax.barh(rows + 0.2 * (2 * k - 1), data.digits.sel(orbit=name), 0.36, color=colour, label=f"{name} orbit")
@@ -86,19 +85,15 @@ def draw(data: xr.Dataset) -> Pictures:
     ax.invert_yaxis()
     ax.grid(axis="y", visible=False)
     ax.set(xlim=(0, 18), xlabel="significant digits of the place after a day (dotted: of the decimal data as doubles)")
-    drawing.legend_below(picture, ax, 2)
+    legend_below(picture, ax, 2)
     return {"digits": picture}
 
 
 # ------------------------------------------------------------------ verdicts
-def numbers_of(data: xr.Dataset) -> dict[str, Any]:
-    return {f"digits, {name}": named(data.digits.sel(orbit=name)) for name in ORBITS}
-
-
 def delivered(labels: tuple[str, ...], least: float, data: xr.Dataset) -> Finding:
     worst = data.digits.min("orbit")
     parts = {f"{k}: {least:g} digits, both orbits": at_least(float(worst.sel({"method": k})), least) for k in labels}
-    return Finding(parts, numbers_of(data))
+    return Finding(parts, {f"digits, {name}": named(data.digits.sel(orbit=name)) for name in ORBITS})
 
 
 def of_data(data: xr.Dataset) -> Finding:

@@ -16,8 +16,7 @@ PIXEL = 2.0 * common.R0 / 1000.0  # size of a pixel in a figure a thousand pixel
 
 def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("four methods")
-    data = common.shown(common.CIRCULAR, LABELS, "position", "energy", "offset")
-    return data.isel(time=slice(None, None, 6))
+    return common.shown(common.CIRCULAR, LABELS, "position", "energy", "offset").isel(time=slice(None, None, 6))
 
 
 def draw(data: xr.Dataset) -> drawing.Pictures:

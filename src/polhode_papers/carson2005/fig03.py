@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from polhode_papers import drawing
 from polhode_papers.carson2005 import common
 from polhode_papers.criteria import at_least, at_most
-from polhode_papers.drawing import GREY, Pictures
+from polhode_papers.drawing import GREY, Pictures, canvas
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
 LABELS = (common.SYMPLECTIC, common.RK4)
@@ -34,7 +33,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 
 
 def draw(data: xr.Dataset) -> Pictures:
-    picture, (axes,) = drawing.canvas(1, 3, width=12.0, height=4.2)
+    picture, (axes,) = canvas(1, 3, width=12.0, height=4.2)
     common.conic_nearby(axes[0], lambda angle: common.R0, CORNER)
     common.close_up(axes[0], data, LABELS, CORNER, WINDOW)
     axes[0].set_title("close-up, lines between the steps")

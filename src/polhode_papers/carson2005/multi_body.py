@@ -11,11 +11,10 @@ import numpy as np
 import xarray as xr
 
 import polhode as ph
-from polhode_papers import drawing
 from polhode_papers.carson2005 import common
 from polhode_papers.carson2005.drag import air
 from polhode_papers.criteria import at_least, at_most, falling
-from polhode_papers.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, VERMILION, Pictures
+from polhode_papers.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, VERMILION, Pictures, canvas
 from polhode_papers.measure import named, relative_energy_error, unwarned, whole
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
@@ -89,7 +88,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 
 
 def draw(data: xr.Dataset) -> Pictures:
-    picture, (axes,) = drawing.canvas(1, 3, width=12.6, height=4.0)
+    picture, (axes,) = canvas(1, 3, width=12.6, height=4.0)
     for k, name in enumerate(NAMES):
         x, y = data.position.values[:, k, 0], data.position.values[:, k, 1]
         axes[0].plot(x, y, color=(ORANGE, BLUE, GREEN, VERMILION)[k], linewidth=0.9, label=name)

@@ -132,10 +132,10 @@ def three_quarters(data: xr.Dataset) -> Finding:
     first = data.converged_of_many.isel(share_step=0)
     shares = {drawn: {k: float(first.sel(drawn=drawn, dmv=k)) for k in common.DMV} for drawn in DRAWN}
     words = {"any": "moments that may break the triangle inequality", "physical": "moments of physical bodies"}
-    parts = {}
-    for drawn, measured in shares.items():
-        judged = criteria.every(measured, criteria.share_within, *CONVERGED)
-        parts[f"share at the largest step, {words[drawn]}"] = judged
+    parts = {
+        f"share at the largest step, {words[drawn]}": criteria.every(measured, criteria.share_within, *CONVERGED)
+        for drawn, measured in shares.items()
+    }
     numbers: dict[str, Any] = {f"all shares at the largest step, {words[drawn]}": x for drawn, x in shares.items()}
     for h in SHARE_STEPS[1:]:
         measured = data.converged_of_many.sel(drawn="any", share_step=h)
@@ -160,8 +160,7 @@ def one_third(data: xr.Dataset) -> Finding:
 def relative(data: xr.Dataset) -> xr.DataArray:
     """Time relative to the cheapest of the paper's methods."""
     flows = [*CLOSED, *common.SEMIEXACT, *common.MATRIX_FORM, *common.DMV]
-    ratio: xr.DataArray = data.seconds / data.seconds.sel(flow=flows).min("flow")
-    return ratio
+    return data.seconds / data.seconds.sel(flow=flows).min("flow")
 
 
 def cheapest(data: xr.Dataset) -> Finding:

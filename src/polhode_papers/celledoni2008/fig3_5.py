@@ -5,24 +5,23 @@ from __future__ import annotations
 import xarray as xr
 from matplotlib.ticker import NullFormatter
 
-from polhode_papers import drawing
 from polhode_papers.celledoni2008 import perturbed
 from polhode_papers.celledoni2008.perturbed import EPSILONS, EXACT, MR, SCHEMES
-from polhode_papers.drawing import GREY, Pictures
+from polhode_papers.drawing import GREY, Pictures, canvas, legend_below, style
 from polhode_papers.study import Claim, Figure
 
 AGAINST = {"seconds": "time of a run on one thread (s)", "evaluations": "load evaluations of a run"}
 
 
 def draw(data: xr.Dataset) -> Pictures:
-    picture, axes = drawing.canvas(2, 2, width=10.0, height=3.6, sharey=True)
+    picture, axes = canvas(2, 2, width=10.0, height=3.6, sharey=True)
     for row, (variable, words) in zip(axes, AGAINST.items(), strict=True):
         for ax, eps, title in zip(row, EPSILONS, ("10^{-3}", "10^{-6}"), strict=True):
             for flow in (EXACT, MR):
                 for i, name in enumerate(SCHEMES):
                     x, y = (data[key].sel(scheme=name, flow=flow) for key in (variable, "energy_error"))
                     x = x.sel(epsilon=eps) if "epsilon" in x.dims else x
-                    line_style = drawing.style(i, flow == EXACT)
+                    line_style = style(i, flow == EXACT)
                     ax.loglog(x, y.sel(epsilon=eps), label=f"{name}, {flow}", **line_style)
             ax.axhline(eps, color=GREY, linewidth=1.0, linestyle=":")
             ax.annotate(r"$\varepsilon$", (1.0, eps), (-2, 2), ("axes fraction", "data"), "offset points", ha="right")
@@ -31,7 +30,7 @@ def draw(data: xr.Dataset) -> Pictures:
                 ax.set_xticks((30, 100, 300), ("30", "100", "300"))
                 ax.xaxis.set_minor_formatter(NullFormatter())
         row[0].set_ylabel("mean of largest $|H/H_0-1|$")
-    drawing.legend_below(picture, axes[0, 0], 5)
+    legend_below(picture, axes[0, 0], 5)
     return {"fig3_5": picture}
 
 

@@ -91,8 +91,7 @@ def by_scheme(data: xr.DataArray, schemes: tuple[str, ...] = tuple(spheres.SCHEM
 def seen(data: xr.Dataset, flow: str) -> xr.DataArray:
     """Errors above round-off; NaN elsewhere."""
     errors = data.energy_error.sel(flow=flow)
-    result: xr.DataArray = errors.where(errors > spheres.ROUND_OFF)
-    return result
+    return errors.where(errors > spheres.ROUND_OFF)
 
 
 def same_loads(data: xr.Dataset) -> Finding:

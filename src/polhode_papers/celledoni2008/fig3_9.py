@@ -144,8 +144,7 @@ STEPS = "at 10, 20, 40, 80 evaluations"
 
 def ratios(data: xr.Dataset, setting: str, flow: str) -> xr.DataArray:
     """Ratios of errors, MR over exact rotation, by scheme and step, where runs are not lost."""
-    result: xr.DataArray = data.over_exact.sel(setting=setting, flow=flow)
-    return result
+    return data.over_exact.sel(setting=setting, flow=flow)
 
 
 def at_each(values: xr.DataArray, schemes: tuple[str, ...] = tuple(spheres.SCHEMES)) -> dict[str, str]:

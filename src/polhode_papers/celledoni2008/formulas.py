@@ -368,42 +368,39 @@ def draw(data: xr.Dataset) -> Pictures:
     return {"formulas": picture}
 
 
-def right(*names: str) -> Callable[[xr.Dataset], Finding]:
+def right(data: xr.Dataset, *names: str) -> Finding:
     """Judge whether these formulas are correct as printed, and the corrected ones."""
-
-    def judge(data: xr.Dataset) -> Finding:
-        checks = {
-            form: {name: criteria.at_most(float(data.error.sel(formula=name, form=form)), RIGHT) for name in names}
-            for form in ("printed", "corrected")
-        }
-        corrected = {name: check for name, check in checks["corrected"].items() if FORMULAS[name][2]}
-        return Finding(checks["printed"], {"motions": data.attrs["bodies"]}, corrected)
-
-    return judge
+    checks = {
+        form: {name: criteria.at_most(float(data.error.sel(formula=name, form=form)), RIGHT) for name in names}
+        for form in ("printed", "corrected")
+    }
+    corrected = {name: check for name, check in checks["corrected"].items() if FORMULAS[name][2]}
+    return Finding(checks["printed"], {"motions": data.attrs["bodies"]}, corrected)
 
 
 FIGURE = Figure("formulas", "section 2: the closed forms as printed", compute, draw, (
     Claim("The Euler equation is solved by Jacobi's functions, cases (i) and (ii)", "prop. 2.1",
-          right("prop. 2.1 (i)", "prop. 2.1 (ii)")),
+          lambda d: right(d, "prop. 2.1 (i)", "prop. 2.1 (ii)")),
     Claim("On the separatrix it is solved by (iii), for all four branches", "prop. 2.1",
-          right("prop. 2.1 (iii), sigma = 1", "prop. 2.1 (iii), sigma = -1")),
-    Claim("Solutions of norm G follow with m -> G m and T -> T/G^2", "2.2", right("2.2, norm G")),
+          lambda d: right(d, "prop. 2.1 (iii), sigma = 1", "prop. 2.1 (iii), sigma = -1")),
+    Claim("Solutions of norm G follow with m -> G m and T -> T/G^2", "2.2", lambda d: right(d, "2.2, norm G")),
     Claim("The attitude follows from any frame that has m as its third axis, and an integral", "prop. 2.2",
-          right("prop. 2.2")),
-    Claim("Angle of the frame along dm/dt, case (i)", "cor. 2.3", right("cor. 2.3, case (i)")),
-    Claim("Angle of the frame along dm/dt, case (ii)", "2.3, remark", right("cor. 2.3, case (ii)")),
+          lambda d: right(d, "prop. 2.2")),
+    Claim("Angle of the frame along dm/dt, case (i)", "cor. 2.3", lambda d: right(d, "cor. 2.3, case (i)")),
+    Claim("Angle of the frame along dm/dt, case (ii)", "2.3, remark", lambda d: right(d, "cor. 2.3, case (ii)")),
     Claim("Its rate is v . I^-1 v, by the three displays of the proof", "cor. 2.3, proof",
-          right(*(f"cor. 2.3, proof: {member}" for member in ("ratio", "first member", "last member")))),
+          lambda d: right(d, *(f"cor. 2.3, proof: {member}" for member in ("ratio", "first member", "last member")))),
     Claim("The derivative of the covering intertwines the adjoint representations", "2.4, before (2.14)",
-          right("2.4, before (2.14)")),
+          lambda d: right(d, "2.4, before (2.14)")),
     Claim("Any p0, p3 with the sum of squares (1 + m3)/2 give the quaternion", "prop. 2.5, lemma 2.6",
-          right("lemma 2.6")),
-    Claim("Angle of the quaternion", "cor. 2.7", right("cor. 2.7")),
-    Claim("Component p3 of the quaternions of both frames", "2.6", right("2.6, p3, van Zon", "2.6, p3, along dm/dt")),
-    Claim("The relative sign of p0 and p3 is that of v2 - w1", "2.6", right("2.6, 4 p0 p3")),
-    Claim("Angle of van Zon and Schofield", "2.6", right("2.6, psi, van Zon")),
+          lambda d: right(d, "lemma 2.6")),
+    Claim("Angle of the quaternion", "cor. 2.7", lambda d: right(d, "cor. 2.7")),
+    Claim("Component p3 of the quaternions of both frames", "2.6",
+          lambda d: right(d, "2.6, p3, van Zon", "2.6, p3, along dm/dt")),
+    Claim("The relative sign of p0 and p3 is that of v2 - w1", "2.6", lambda d: right(d, "2.6, 4 p0 p3")),
+    Claim("Angle of van Zon and Schofield", "2.6", lambda d: right(d, "2.6, psi, van Zon")),
     Claim("p = v2 + v1 m, normalised, turns m into v3; and into e3 with the frame given", "2.6, remark",
-          right("(2.22)", "(2.22), frame printed")),
+          lambda d: right(d, "(2.22)", "(2.22), frame printed")),
     Claim("It does so for any orthonormal v1, v2, v3, by p = k (s e2 s^-1 + s e2 s^-1 m)", "2.6, remark",
-          right("2.6, last formula")),
+          lambda d: right(d, "2.6, last formula")),
 ))  # fmt: skip

@@ -90,11 +90,11 @@ def extremes(values: xr.DataArray) -> dict[str, str]:
 def pays(data: xr.Dataset) -> Finding:
     """Judge whether the exact rotation has far smaller errors at equal evaluations."""
     boosted, plain = (gains(data.energy_error, flow) for flow in (spheres.BOOSTED, spheres.MR))
-    parts = {}
-    for words, gain, least in (("boosted", boosted, 2.0), ("plain", plain, 10.0)):
-        for name in BETTER:
-            smallest = float(gain.sel(scheme=name).min())
-            parts[f"{name}: error with {words} MR / exact, least"] = at_least(smallest, least)
+    parts = {
+        f"{name}: error with {words} MR / exact, least": at_least(float(gain.sel(scheme=name).min()), least)
+        for words, gain, least in (("boosted", boosted, 2.0), ("plain", plain, 10.0))
+        for name in BETTER
+    }
     return Finding(parts, {"error with boosted MR / exact": extremes(boosted), "with plain MR": extremes(plain)})
 
 

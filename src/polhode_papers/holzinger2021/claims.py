@@ -15,9 +15,8 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 import polhode as ph
-from polhode_papers import drawing
 from polhode_papers.criteria import at_least, at_most, within
-from polhode_papers.drawing import GREY, INK, VERMILION
+from polhode_papers.drawing import GREY, INK, VERMILION, canvas, style
 from polhode_papers.holzinger2021.counting import PLAIN
 from polhode_papers.holzinger2021.updates import PROPOSED, VECTOR, dot, exp_matrix, matrix_of_angles
 from polhode_papers.measure import named
@@ -267,12 +266,12 @@ PANELS = {
 
 
 def singular_points(data: xr.Dataset) -> Picture:
-    picture, (row,) = drawing.canvas(1, len(PANELS), width=12.5, sharey=True)
+    picture, (row,) = canvas(1, len(PANELS), width=12.5, sharey=True)
     shown = np.where(DISTANCES > 0.0, DISTANCES, 1e-16)
     for ax, (title, names) in zip(row, PANELS.items(), strict=True):
         for i, name in enumerate(names):
             size = np.maximum(data.error.sel(update=name), 1e-17)
-            ax.loglog(shown, size, label=name, **drawing.style(i, "as printed" in name or "asin" in name))
+            ax.loglog(shown, size, label=name, **style(i, "as printed" in name or "asin" in name))
         ax.set_xticks([1e-16, 1e-13, 1e-10, 1e-7, 1e-4, 1e-1], ["0", *(f"$10^{{{k}}}$" for k in range(-13, 0, 3))])
         ax.minorticks_off()
         ax.set(xlabel="distance from the singular point (rad)", title=title)
@@ -282,7 +281,7 @@ def singular_points(data: xr.Dataset) -> Picture:
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
-    picture, ((ax, right),) = drawing.canvas(1, 2, width=11.0, height=4.6)
+    picture, ((ax, right),) = canvas(1, 2, width=11.0, height=4.6)
     names, sizes = data.equation.values, np.maximum(data.residual.values, 1e-17)
     ax.barh(np.arange(names.size), sizes, color=GREY, height=0.6)
     ax.axvline(ROUND_OFF, color=INK, linewidth=0.8)
@@ -300,14 +299,10 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 # ------------------------------------------------------------------ judges
-def hold(*names: str) -> Callable[[xr.Dataset], Finding]:
+def hold(data: xr.Dataset, *names: str) -> Finding:
     """Judge whether these equations hold to round-off."""
-
-    def judge(data: xr.Dataset) -> Finding:
-        measured = {name: float(data.residual.sel(equation=name)) for name in names}
-        return Finding({name: at_most(x, ROUND_OFF) for name, x in measured.items()}, {"residual": measured})
-
-    return judge
+    measured = {name: float(data.residual.sel(equation=name)) for name in names}
+    return Finding({name: at_most(x, ROUND_OFF) for name, x in measured.items()}, {"residual": measured})
 
 
 def no_singular_step(data: xr.Dataset) -> Finding:
@@ -343,19 +338,15 @@ def bch(data: xr.Dataset) -> Finding:
 AT = {"0.1": 0.1, "1e-3": 1e-3, "1e-5": 1e-5, "1e-8": 1e-8, "0": 0.0}
 
 
-def survives(name: str, everywhere: bool = False) -> Callable[[xr.Dataset], Finding]:
+def survives(data: xr.Dataset, name: str, everywhere: bool = False) -> Finding:
     """Judge whether an update that ends near a singular point keeps the attitude."""
-
-    def judge(data: xr.Dataset) -> Finding:
-        size = data.error.sel(update=name)
-        measured = {label: float(size.sel(distance=d)) for label, d in AT.items()}
-        if everywhere:
-            parts = {"to round-off at every distance": at_most(float(size.max()), ROUND_OFF)}
-        else:
-            parts = {f"attitude kept at the distance {label}": at_most(x, LOST) for label, x in measured.items()}
-        return Finding(parts, {"attitude error at the distance": measured, "largest": float(size.max())})
-
-    return judge
+    size = data.error.sel(update=name)
+    measured = {label: float(size.sel(distance=d)) for label, d in AT.items()}
+    if everywhere:
+        parts = {"to round-off at every distance": at_most(float(size.max()), ROUND_OFF)}
+    else:
+        parts = {f"attitude kept at the distance {label}": at_most(x, LOST) for label, x in measured.items()}
+    return Finding(parts, {"attitude error at the distance": measured, "largest": float(size.max())})
 
 
 def always_a_number(data: xr.Dataset) -> Finding:
@@ -376,35 +367,35 @@ def asin_loses(data: xr.Dataset) -> Finding:
 RANGES = tuple(ANGLE_RANGES)
 FIGURE = Figure("claims", "sections 2 to 5: equations, and updates beside singular points", compute, draw, (
     Claim("Omega' = T^-1 omega for R = R0 phi(Omega), with the tangent operators of exp and cay", "2, (5), (6)",
-          hold("tangent operator of exp", "tangent operator of cay")),
+          lambda d: hold(d, "tangent operator of exp", "tangent operator of cay")),
     Claim("(6) can be integrated without running into a singular point, the turn of a step being small", "2",
           no_singular_step),
     Claim("Case 1: a turn by nothing leaves the rotation vector as it is", "4.3, (27)-(29)",
-          hold(*(f"(29), {name}" for name in RANGES))),
+          lambda d: hold(d, *(f"(29), {name}" for name in RANGES))),
     Claim("Case 2: from no rotation the turn itself results", "4.3, (30)-(32)",
-          hold(*(f"(32), {name}" for name in RANGES))),
-    Claim("Case 3: from no rotation a turn by nothing gives none", "4.3, (33)", hold("(33)")),
+          lambda d: hold(d, *(f"(32), {name}" for name in RANGES))),
+    Claim("Case 3: from no rotation a turn by nothing gives none", "4.3, (33)", lambda d: hold(d, "(33)")),
     Claim("Cases 1 and 2 hold to round-off by half angles, at small angles too", "polhode",
-          hold("(29) by half angles, 1e-12 ... 6", "(32) by half angles, 1e-12 ... 6")),
+          lambda d: hold(d, "(29) by half angles, 1e-12 ... 6", "(32) by half angles, 1e-12 ... 6")),
     Claim("(26) can be evaluated for all angles without restrictions: it is a number", "4.3", always_a_number),
     Claim("(26) can be evaluated for all angles without restrictions: beside a full turn", "4.3",
-          survives("vector as printed, beside 2 pi")),
+          lambda d: survives(d, "vector as printed, beside 2 pi")),
     Claim("(26) can be evaluated for all angles without restrictions: beside no rotation", "4.3",
-          survives("vector as printed, beside 0")),
+          lambda d: survives(d, "vector as printed, beside 0")),
     Claim("The half angle by an arc tangent loses nothing beside a full turn", "polhode",
-          survives("vector by half angles, beside 2 pi", True)),
-    Claim("Rodrigues' formula resolves the redundancy at whole turns", "4.3, (35)", hold("(35)")),
+          lambda d: survives(d, "vector by half angles, beside 2 pi", True)),
+    Claim("Rodrigues' formula resolves the redundancy at whole turns", "4.3, (35)", lambda d: hold(d, "(35)")),
     Claim("The redundancy can be bypassed by scaling the vector to at most pi", "4.3",
-          hold("vectors no longer than pi")),
+          lambda d: hold(d, "vectors no longer than pi")),
     Claim("Engø's closed formula is right for angles below pi/2 only", "4.3", bch),
     Claim("A general procedure gives the increments for any set of Euler angles", "5", every_sequence),
     Claim("Singular points are dealt with by cases: XYZ beside a middle angle of pi/2", "3, 8",
-          survives("XYZ as printed")),
+          lambda d: survives(d, "XYZ as printed")),
     Claim("Singular points are dealt with by cases: ZXZ beside a middle angle of 0", "3, 8",
-          survives("ZXZ as printed")),
+          lambda d: survives(d, "ZXZ as printed")),
     Claim("Half angles of the quaternion lose nothing beside them: XYZ", "polhode",
-          survives("XYZ by half angles", True)),
+          lambda d: survives(d, "XYZ by half angles", True)),
     Claim("Half angles of the quaternion lose nothing beside them: ZXZ", "polhode",
-          survives("ZXZ by half angles", True)),
+          lambda d: survives(d, "ZXZ by half angles", True)),
     Claim("The middle angle is to be taken by atan2, an arc sine of R13 loses it", "polhode", asin_loses),
 ))  # fmt: skip

@@ -17,9 +17,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 import polhode as ph
-from polhode_papers import drawing
 from polhode_papers.criteria import at_most, order_is
-from polhode_papers.drawing import INK
+from polhode_papers.drawing import INK, canvas, legend_below, style
 from polhode_papers.measure import attempt, whole
 from polhode_papers.study import Check, Reporter
 
@@ -158,8 +157,8 @@ def orders(
     data: xr.Dataset, method: str, floor: float = ACCURACY, variable: str = "attitude_error"
 ) -> dict[str, float]:
     """Observed order of a method for each epsilon except 0, where it is exact up to round-off."""
-    steps, lines = data.step.values, {e: of(data[variable], method).sel(epsilon=e) for e in data.epsilon.values if e}
-    observed = ph.trajectory.convergence.observed_order
+    steps, observed = data.step.values, ph.trajectory.convergence.observed_order
+    lines = {e: of(data[variable], method).sel(epsilon=e) for e in data.epsilon.values if e}
     return {f"{e:g}": observed(steps, line.values, floor) for e, line in lines.items()}
 
 
@@ -203,7 +202,7 @@ def error_panel(ax: Axes, steps: Any, lines: Mapping[str, Any], title: str, ylab
     """
     steps = np.asarray(steps)
     for i, (label, y) in enumerate(lines.items()):
-        line_style = drawing.style(i, i < open)
+        line_style = style(i, i < open)
         if i >= open:
             line_style |= {"markerfacecolor": "none", "markersize": 9}
         ax.loglog(steps, np.maximum(y, FLOOR), label=label, **line_style)
@@ -227,7 +226,7 @@ def slope(ax: Axes, order: int, left: float = 0.06) -> None:
 def history_panel(ax: Axes, time: Any, lines: Mapping[str, Any], title: str, labels: tuple[str, str]) -> None:
     """Time series, later ones thinner, so that coinciding lines remain visible."""
     for i, (label, y) in enumerate(lines.items()):
-        ax.plot(time, y, label=label, color=drawing.style(i)["color"], linewidth=max(4.8 - 1.7 * i, 1.2))
+        ax.plot(time, y, label=label, color=style(i)["color"], linewidth=max(4.8 - 1.7 * i, 1.2))
     ax.set(xlabel=labels[0], ylabel=labels[1], title=title)
 
 
@@ -236,22 +235,17 @@ def epsilon_label(e: Any) -> str:
     return rf"$\epsilon = {float(e):g}$" if float(e) in (0.0, 1.0) else rf"$\epsilon = 10^{{{np.log10(float(e)):.0f}}}$"
 
 
-def epsilon_lines(data: xr.DataArray, method: str) -> dict[str, Any]:
-    """The lines of a method, one per initial condition."""
-    return {epsilon_label(e): of(data, method).sel(epsilon=e).values for e in data.epsilon}
-
-
 def epsilon_picture(data: xr.Dataset, rows: Mapping[str, str], methods: Mapping[str, str]) -> Picture:
     """Errors against the step: one row per variable (with its label), one column per method (with its title)."""
     columns = len(methods)
-    picture, axes = drawing.canvas(len(rows), columns, width=4.0 * columns, height=3.6, sharex=True, sharey=True)
+    picture, axes = canvas(len(rows), columns, width=4.0 * columns, height=3.6, sharex=True, sharey=True)
     for i, (name, ylabel) in enumerate(rows.items()):
         for j, (method, title) in enumerate(methods.items()):
-            lines = epsilon_lines(data[name], method)
+            lines = {epsilon_label(e): of(data[name], method).sel(epsilon=e).values for e in data.epsilon}
             error_panel(axes[i, j], data.step, lines, "" if i else title, "" if j else ylabel)
             axes[i, j].label_outer()
     axes[0, 0].set_ylim(3e-18, 1e6)
     for ax in axes.flat:
         slope(ax, 4)
-    drawing.legend_below(picture, axes[0, 0], 4)
+    legend_below(picture, axes[0, 0], 4)
     return picture

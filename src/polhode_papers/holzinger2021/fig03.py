@@ -9,9 +9,8 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 import polhode as ph
-from polhode_papers import drawing
 from polhode_papers.criteria import at_least, at_most
-from polhode_papers.drawing import INK
+from polhode_papers.drawing import INK, canvas, legend_below
 from polhode_papers.holzinger2021.common import Motion, by_epsilon, ended_or_off, epsilon_label, halvings, history_panel
 from polhode_papers.measure import named, whole
 from polhode_papers.study import Claim, Figure, Finding, Reporter
@@ -68,7 +67,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 
 
 def rows_of(data: xr.Dataset, readings: tuple[str, ...]) -> Picture:
-    picture, axes = drawing.canvas(len(readings), len(FORMS), width=11.0, height=2.9, sharex=True, sharey=True)
+    picture, axes = canvas(len(readings), len(FORMS), width=11.0, height=2.9, sharex=True, sharey=True)
     for row, reading in zip(axes, readings, strict=True):
         for ax, form in zip(row, FORMS, strict=True):
             part = data.length.sel(reading=reading, form=form)
@@ -80,7 +79,7 @@ def rows_of(data: xr.Dataset, readings: tuple[str, ...]) -> Picture:
                 ax.plot(ended.time[-1], ended[-1], "x", color=INK, markersize=8, label="not a number")
             ax.label_outer()
     axes[0, 0].set_ylim(0.0, 5.2)
-    drawing.legend_below(picture, axes[0, 0], 5)
+    legend_below(picture, axes[0, 0], 5)
     return picture
 
 

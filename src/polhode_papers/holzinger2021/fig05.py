@@ -88,9 +88,8 @@ def ends(data: xr.Dataset, form: str) -> dict[str, float]:
 def undetermined(data: xr.Dataset) -> Finding:
     measured, last = ends(data, DIRECT), data.norm.sel(form=DIRECT).isel(time=-1)
     outcome = data.outcome.sel(form=DIRECT)
-    parts = {f"eps = {e:g}": ended_or_off(measured[f"{e:g}"], outcome.sel(epsilon=e).item(), LOST)
-             for e in (0.0, 1e-5, 1e-2)}  # fmt: skip
-    return Finding(parts, {"largest attitude error": measured,
+    return Finding({f"eps = {e:g}": ended_or_off(measured[f"{e:g}"], outcome.sel(epsilon=e).item(), LOST)
+             for e in (0.0, 1e-5, 1e-2)}, {"largest attitude error": measured,
                            "norm of the angles at 1 s": named(last),
                            "cosine of the rounded pi/2": float(np.cos(pi / 2))})  # fmt: skip
 

@@ -7,9 +7,8 @@ from math import nan, pi
 import numpy as np
 import xarray as xr
 
-from polhode_papers import drawing
 from polhode_papers.criteria import at_least, at_most
-from polhode_papers.drawing import GREY, Pictures
+from polhode_papers.drawing import GREY, Pictures, canvas, legend_below
 from polhode_papers.holzinger2021.common import history_panel
 from polhode_papers.holzinger2021.fig05 import DIRECT, FORMS, PROPOSED, motion
 from polhode_papers.study import Claim, Figure, Finding, Reporter
@@ -32,7 +31,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 
 
 def draw(data: xr.Dataset) -> Pictures:
-    picture, ((left, right),) = drawing.canvas(1, 2, width=10.0, height=3.6)
+    picture, ((left, right),) = canvas(1, 2, width=10.0, height=3.6)
     zero = np.zeros(data.time.size)
     history_panel(left, data.time, dict(zip(LABELS, (zero, data.analytic, zero), strict=True)), "analytic",
                   ("time (s)", "angle (rad)"))  # fmt: skip
@@ -41,7 +40,7 @@ def draw(data: xr.Dataset) -> Pictures:
     for k in range(-1, 3):
         right.axhline(k * pi / 2, color=GREY, linewidth=0.6, linestyle=":")
     right.set_yticks([-pi / 2, 0, pi / 2, pi], ["-π/2", "0", "π/2", "π"])
-    drawing.legend_below(picture, left, 3)
+    legend_below(picture, left, 3)
     return {"fig06": picture}
 
 

@@ -64,9 +64,8 @@ def slower(data: xr.Dataset) -> Finding:
     line = common.of(data.attitude_error, DIRECT).sel(step=AT)
     measured = [float(line.sel(epsilon=e)) for e in (1e-1, 1e-2, 1e-5)]
     share = line / common.of(data.attitude_error, PROPOSED).sel(step=AT)
-    parts = {"1e-2 than 1e-1": at_least(measured[1] / measured[0], 10.0),
-             "1e-5 than 1e-2": at_least(measured[2] / measured[1], 10.0)}  # fmt: skip
-    return Finding(parts, {
+    return Finding({"1e-2 than 1e-1": at_least(measured[1] / measured[0], 10.0),
+             "1e-5 than 1e-2": at_least(measured[2] / measured[1], 10.0)}, {
         "attitude error at h = 1/512": named(line),
         "over that of the proposed approach": named(share.sel(epsilon=[e for e in EPSILONS if e])),
         "order": common.orders(data, DIRECT),

@@ -116,8 +116,7 @@ def tabulate(data: xr.Dataset) -> dict[str, Table]:
 
 # ------------------------------------------------------------------ judges
 def errors_of(data: xr.Dataset, method: str, name: str = "position_error") -> dict[str, float]:
-    line = common.of(data[name], method)
-    return {f"0.01/{2**k}": float(x) for k, x in enumerate(line.values)}
+    return {f"0.01/{2**k}": float(x) for k, x in enumerate(common.of(data[name], method).values)}
 
 
 def unstable(data: xr.Dataset) -> Finding:

@@ -7,9 +7,8 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from polhode_papers import drawing
 from polhode_papers.criteria import at_most
-from polhode_papers.drawing import COLOURS, Pictures
+from polhode_papers.drawing import COLOURS, Pictures, canvas
 from polhode_papers.holzinger2021 import top
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
@@ -22,7 +21,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 
 
 def draw(data: xr.Dataset) -> Pictures:
-    picture, axes = drawing.canvas(3, 1, height=2.5, sharex=True)
+    picture, axes = canvas(3, 1, height=2.5, sharex=True)
     x, by_vector = data.angular_velocity, data.angular_velocity.sel(by=top.VECTOR)
     names = ("$ω_1$", "$ω_2$", "$ω_3$")
     for ax, shown, unit in ((axes[0, 0], (0, 2), "rad/s"), (axes[1, 0], (1,), "rad/s")):

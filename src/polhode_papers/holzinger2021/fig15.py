@@ -8,9 +8,8 @@ import numpy as np
 import xarray as xr
 
 import polhode as ph
-from polhode_papers import drawing
 from polhode_papers.criteria import at_least, at_most
-from polhode_papers.drawing import GREY, INK, Pictures
+from polhode_papers.drawing import GREY, INK, Pictures, canvas
 from polhode_papers.holzinger2021 import top
 from polhode_papers.study import Claim, Figure, Finding, Reporter
 
@@ -43,7 +42,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
 
 
 def draw(data: xr.Dataset) -> Pictures:
-    picture, axes = drawing.canvas(2, 1, height=3.0)
+    picture, axes = canvas(2, 1, height=3.0)
     for ax, part in zip(axes[:, 0], (data, data.sel(time=slice(*WINDOW))), strict=True):
         top.components(ax, part.time, part.vector, ("$v_1$", "$v_2$", "$v_3$"), "rotation vector (rad)")
         ax.plot(part.time, part.length, color=INK, linewidth=0.8, linestyle=":", label="$|v|$")

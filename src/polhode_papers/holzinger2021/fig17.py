@@ -75,9 +75,8 @@ def no_drift(data: xr.Dataset) -> Finding:
         label: float(line[-part:].max() / line[:part].max())
         for label, line in ((name, data.deviation.sel({"method": name})) for name in METHODS)
     }
-    parts = {f"{label}: last tenth over the first": criteria.ratio_within(growth[label], 1.0, 1.5)
-             for label in PROPOSED}  # fmt: skip
-    return Finding(parts, {"largest in the last tenth / in the first": growth,
+    return Finding({f"{label}: last tenth over the first": criteria.ratio_within(growth[label], 1.0, 1.5)
+             for label in PROPOSED}, {"largest in the last tenth / in the first": growth,
                            "attitude at the end, from that of the rotation vector": named(data.apart)})  # fmt: skip
 
 

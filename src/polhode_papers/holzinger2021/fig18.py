@@ -107,8 +107,7 @@ def by_step(sizes: xr.DataArray) -> dict[str, float]:
 
 def ratios(data: xr.Dataset) -> xr.DataArray:
     """Errors of the proposed update relative to those of direct integration."""
-    result: xr.DataArray = data.error.sel(way="proposed", drop=True) / data.error.sel(way="direct", drop=True)
-    return result
+    return data.error.sel(way="proposed", drop=True) / data.error.sel(way="direct", drop=True)
 
 
 def smaller(data: xr.Dataset) -> Finding:

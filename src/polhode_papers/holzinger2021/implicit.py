@@ -84,9 +84,9 @@ def draw(data: xr.Dataset) -> Pictures:
     for order in ORDERS:
         size = float(data.error.sel(map="exp", center="middle", order=order, step=STEPS[1]))
         middle.annotate(f"Gauss {order}", (STEPS[1], size), (8, -9), textcoords="offset points", fontsize=8.5)
-    left.set_xlabel("time (s)")
-    left.set_ylabel("largest |energy change| in each second (J)")
-    left.set_title(f"Gauss 4, steps of {STEP:g}")
+    left.set(
+        xlabel="time (s)", ylabel="largest |energy change| in each second (J)", title=f"Gauss 4, steps of {STEP:g}"
+    )
     middle.set_xticks(STEPS, [f"{h:.3g}" for h in STEPS])
     middle.minorticks_off()
     middle.set(xlabel="step $h$ (s)", ylabel="attitude error at $t = 1$ s (rad)", title="order")
@@ -112,8 +112,7 @@ def embedded(data: xr.Dataset) -> Finding:
         for map, center in COLOUR:
             line = data.error.sel(map=map, center=center, order=order).values
             measured[f"{map}, {center}"] = ph.trajectory.convergence.observed_order(data.step.values, line, FLOOR)
-        tolerance = 0.05 * order
-        parts[f"Gauss {order}: order {order}"] = criteria.every(measured, criteria.order_is, order, tolerance)
+        parts[f"Gauss {order}: order {order}"] = criteria.every(measured, criteria.order_is, order, 0.05 * order)
         numbers[f"order of Gauss {order}"] = measured
     return Finding(parts, numbers)
 

@@ -134,8 +134,7 @@ def with_artificial_rotation(name: str, steps: int) -> dict[str, Any]:
     changes, largest = 0, 0.0
 
     def field(y: Any) -> Any:
-        q = product(UNITS[k], attitude(y[:3]))
-        return np.concatenate([rates(y[:3], y[3:]), acceleration(q, y[3:])])
+        return np.concatenate([rates(y[:3], y[3:]), acceleration(product(UNITS[k], attitude(y[:3])), y[3:])])
 
     for _ in range(steps):
         y = rk4(field, y, h)

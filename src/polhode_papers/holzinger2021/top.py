@@ -22,9 +22,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 import polhode as ph
-from polhode_papers import drawing
 from polhode_papers.criteria import at_most
-from polhode_papers.drawing import COLOURS, GREY
+from polhode_papers.drawing import COLOURS, GREY, canvas
 from polhode_papers.measure import unwarned
 from polhode_papers.study import Finding, Reporter
 
@@ -153,7 +152,7 @@ def differences(ax: Axes, time: Any, lines: Mapping[str, Any], label: str) -> No
 
 def picture_of(data: xr.Dataset, quantity: str, names: tuple[str, ...], unit: str) -> Picture:
     """Components by the rotation vector; below, their distance from the Cardan angles and from the power series."""
-    picture, axes = drawing.canvas(2, 1, height=2.9, sharex=True)
+    picture, axes = canvas(2, 1, height=2.9, sharex=True)
     x = data[quantity]
     components(axes[0, 0], data.time, x.sel(by=VECTOR), names, f"{quantity.replace('_', ' ')} ({unit})")
     lines = {f"from {name}": apart(x, VECTOR, name) for name in (ANGLES, SERIES)}

@@ -125,8 +125,7 @@ def vector_by_matrix(turn: Any, m: Any, v: Numbers, w: Numbers) -> Numbers:
 
 def vector_by_quaternion(back: Any, m: Any, v: Numbers, w: Numbers) -> Numbers:
     """Quaternion scheme: rotation vector to quaternion, product, and back."""
-    new: Numbers = back(m, multiply(exp_quaternion(m, v), exp_quaternion(m, w)))
-    return new
+    return back(m, multiply(exp_quaternion(m, v), exp_quaternion(m, w)))
 
 
 # ------------------------------------------------------------------ Cardan angles
@@ -199,8 +198,7 @@ def angles_by_matrix(turn: Any, m: Any, a: Numbers, w: Numbers) -> Numbers:
 
 def angles_by_quaternion(back: Any, turn: Any, m: Any, a: Numbers, w: Numbers) -> Numbers:
     """Quaternion scheme: Cardan angles to quaternion, product, and back."""
-    new: Numbers = back(m, multiply(quaternion_of_angles(m, a), turn(m, w)))
-    return new
+    return back(m, multiply(quaternion_of_angles(m, a), turn(m, w)))
 
 
 PROPOSED, LIE, QUATERNION, HALF, FIVE = "proposed", "Lie group", "quaternion", "half angles", "five entries"

@@ -33,7 +33,7 @@ def by_method(data: xr.DataArray, methods: Sequence[str] = ()) -> dict[str, floa
 
 
 # ------------------------------------------------------------------ figures 1 to 3
-def second_order(data: xr.Dataset) -> Finding:
+def second_order(data: xr.Dataset, case: str = "") -> Finding:
     """Judge whether every plotted method converges with order 2 in both norms, over the three smallest steps."""
     data = data.isel(step=slice(-3, None))
     parts: dict[str, Check] = {}
@@ -41,8 +41,8 @@ def second_order(data: xr.Dataset) -> Finding:
     for norm, word in NORMS.items():
         orders = observed_orders(data, norm)
         plotted = {label: orders[label] for label in PRINTED}
-        parts[f"order 2 in {word}"] = criteria.every(plotted, criteria.order_is, 2)
-        numbers[f"order in {word}"] = orders
+        parts[f"order 2 in {word}{case}"] = criteria.every(plotted, criteria.order_is, 2)
+        numbers[f"order in {word}{case}"] = orders
     return Finding(parts, numbers)
 
 

@@ -35,13 +35,7 @@ def draw(data: xr.Dataset) -> Pictures:
 
 
 def orders(data: xr.Dataset) -> Finding:
-    parts: dict[str, Check] = {}
-    numbers: dict[str, object] = {}
-    for t in COMPARED:
-        measured = second_order(data.sel(t_end=t))
-        parts |= {f"{part}, t = {t:g}": true for part, true in measured.parts.items()}
-        numbers |= {f"{name}, t = {t:g}": values for name, values in measured.numbers.items()}
-    return Finding(parts, numbers)
+    return Finding.joined(second_order(data.sel(t_end=t), f", t = {t:g}") for t in COMPARED)
 
 
 def significantly(data: xr.Dataset) -> Finding:

@@ -10,8 +10,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
-from polhode_papers import drawing
-from polhode_papers.drawing import BLUE, FAINT, GREEN, GREY, INK, VERMILION
+from polhode_papers.drawing import BLUE, FAINT, GREEN, GREY, INK, VERMILION, separate_coinciding, style
 
 AXIS_COLOURS = (BLUE, GREEN, VERMILION)
 LEAST = 1e-16
@@ -62,13 +61,13 @@ def over_time(ax: Axes, time: Any, lines: Mapping[str, Any], title: str) -> None
 def against_step(ax: Axes, errors: xr.DataArray, title: str, printed: Sequence[str] = ()) -> None:
     """Error against step, one line per method; those as printed are dashed."""
     for i, label in enumerate(map(str, errors.method.values)):
-        ax.loglog(errors.step, errors.sel({"method": label}), label=label, **drawing.style(i, label not in printed))
+        ax.loglog(errors.step, errors.sel({"method": label}), label=label, **style(i, label not in printed))
     steps = np.sort(errors.step.values)
     ticks = steps[:: -(-steps.size // 4)]
     ax.set_xticks(ticks, [f"{h:.3g}" for h in ticks])
     ax.minorticks_off()
     ax.set(xlabel="step $h$", ylabel=r"error in $y$ and $Q$", title=title)
-    drawing.separate_coinciding(ax)
+    separate_coinciding(ax)
     ax.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
@@ -77,7 +76,7 @@ def against_count(ax: Axes, n: Any, lines: Mapping[str, Any], label: str, eps: f
     n = np.asarray(n, dtype=float)
     for i, (name, y) in enumerate(lines.items()):
         if np.isfinite(y).any():
-            ax.loglog(n, np.maximum(y, 1e-17), label=name, **{**drawing.style(i), "markersize": 3})
+            ax.loglog(n, np.maximum(y, 1e-17), label=name, **{**style(i), "markersize": 3})
     for power, words in ((0.5, r"$2^{-52} \sqrt{n}$"), (1.0, "$2^{-52} n$")):
         ax.loglog(n, eps * n**power, color=GREY, linestyle=":" if power == 1.0 else "--", linewidth=1.0, label=words)
     ax.set(xlabel="number of steps $n$", title=label)

@@ -344,13 +344,12 @@ def matrix_or_quaternion(data: xr.Dataset) -> Finding:
     ns, flows = named(data.ns_per_product), named(data.ns_per_step)
     angle, departure = (named(data[x].isel(products=-1, drop=True)) for x in ("angle", "departure"))
     normalised = "quaternion kept to length 1"
-    parts = {
+    return Finding({
         "a product takes longer, ratio": criteria.at_least(ns["matrix"] / ns[normalised], 1.1),
         "a free rotation takes longer, ratio": criteria.at_least(flows[SEMIEXACT[0]] / flows[SEMIEXACT[1]], 1.1),
         "its error in angle is larger, ratio": criteria.at_least(angle["matrix"] / angle[normalised], 2.0),
         "it ceases to be a rotation, ratio": criteria.at_least(departure["matrix"] / departure[normalised], 10.0),
-    }
-    return Finding(parts, {
+    }, {
         "products": int(data.products[-1]), "ns a product": ns, "ns a step": flows, "error in angle, rad": angle,
         "departure from a rotation": departure,
     })  # fmt: skip

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import xarray as xr
 
@@ -59,22 +57,18 @@ def draw(data: xr.Dataset) -> drawing.Pictures:
     return {"splittings": picture}
 
 
-def second_order(subject: str, correction: str) -> Callable[[xr.Dataset], Finding]:
+def second_order(data: xr.Dataset, subject: str, correction: str) -> Finding:
     """Judge order 2, as printed and corrected."""
-
-    def judge(data: xr.Dataset) -> Finding:
-        names = {form: f"{subject}, {form}" for form in ("printed", "corrected")}
-        checks = {
-            form: criteria.order_within(data.step, data.error.sel({"method": name}), 2.0, floor=1e-14)
-            for form, name in names.items()
-        }
-        measured = orders(data.error.sel({"method": list(names.values())}))
-        smallest = data.error.isel(step=-1, drop=True)
-        numbers = {"slope of the whole line, where no order shows": measured, "error at the smallest step": {
-            name: float(smallest.sel({"method": name})) for name in names.values()}}  # fmt: skip
-        return Finding({"as printed": checks["printed"]}, numbers, {correction: checks["corrected"]})
-
-    return judge
+    names = {form: f"{subject}, {form}" for form in ("printed", "corrected")}
+    checks = {
+        form: criteria.order_within(data.step, data.error.sel({"method": name}), 2.0, floor=1e-14)
+        for form, name in names.items()
+    }
+    measured = orders(data.error.sel({"method": list(names.values())}))
+    smallest = data.error.isel(step=-1, drop=True)
+    numbers = {"slope of the whole line, where no order shows": measured, "error at the smallest step": {
+        name: float(smallest.sel({"method": name})) for name in names.values()}}  # fmt: skip
+    return Finding({"as printed": checks["printed"]}, numbers, {correction: checks["corrected"]})
 
 
 def near_symmetric(data: xr.Dataset) -> Finding:
@@ -101,9 +95,9 @@ def exact_for_symmetric(data: xr.Dataset) -> Finding:
 
 FIGURE = Figure("splittings", "three rotations and symmetric+rotation", compute, draw, (
     Claim("The three rotation splitting is a method of order 2", "Splitting",
-          second_order("three rotations", "with R3 R2 R1 R2 R3")),
+          lambda d: second_order(d, "three rotations", "with R3 R2 R1 R2 R3")),
     Claim("Algorithm 2 is a method of order 2", "Alg. 2",
-          second_order("algorithm 2", "with alpha = (1/I1 - 1/I2) y1, beta = (1/I3 - 1/I2) y3")),
+          lambda d: second_order(d, "algorithm 2", "with alpha = (1/I1 - 1/I2) y1, beta = (1/I3 - 1/I2) y3")),
     Claim("Algorithm 2 is exact for I1 = I2, but also for I1 = I3 or I2 = I3", "Remark 3", exact_for_symmetric),
     Claim("It is particularly advantageous in the case of a nearly symmetric body", "Remark 3", near_symmetric),
 ))  # fmt: skip
