@@ -156,9 +156,9 @@ def __dir__() -> list[str]:
 
 
 def options_by_name() -> dict[str, tuple[Option, ...]]:
-    """The options of all methods by name, each with its different forms."""
+    """The options of all methods by name, each with its different forms; schemes have none of their own."""
     found: dict[str, list[Option]] = {}
-    for row in (*METHODS.values(), _row("v2/kepler")):
+    for row in (*(METHODS[name] for name in METHODS if name not in SCHEMES), _row("v2/kepler")):
         for name, option in row.options.items():
             if option not in found.setdefault(name, []):
                 found[name].append(option)
