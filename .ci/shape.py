@@ -59,7 +59,7 @@ SIZES = {
     "methods": (7711, 3656),
     "plots": (5169, 3329),
     "polhode": (1858, 907),
-    "polhode_papers": (15210, 8208),
+    "polhode_papers": (14724, 8208),
     "programs": (6140, 3881),
     "runs": (12447, 7503),
     "surroundings": (2602, 1185),
