@@ -82,14 +82,14 @@ def cases(kind):
     prepared = ph.prepare(system, method, **how)
     prepared.run(start)
     ds = ph.integrate(system, method, **how, **start)
-    bench = prepared._idle[0][1]
+    bench = prepared._idle[0]
     integrator = bench.integrator
     rows, counts = np.empty((10, integrator.y.size)), np.zeros(10, dtype=np.int64)
     begun = prepared.run(start).states[0].copy()
 
     def loop(_):
         integrator.y[:] = begun
-        integrator.march(0, 10, 1, 0.0, bench.h, rows, counts)
+        integrator.march(0, 10, 1, 0.0, bench.run.h, rows, counts)
 
     variables = {name: (one.dims, one.values, one.attrs) for name, one in ds.data_vars.items()}
     coordinates = {name: (one.dims, one.values, one.attrs) for name, one in ds.coords.items()}

@@ -78,9 +78,10 @@ def test_the_short_way_to_a_start_gives_the_bits_of_the_long_one(name, monkeypat
     slow = initial_state.start_state(system, **given)
     assert used and quick.tobytes() == slow.tobytes()
     monkeypatch.undo()
-    attracted = "central_gravity" in system.provides
-    words = [given.get(word) for word in initial_state.STATE_WORDS]
-    assert initial_state.of_one_body(system.alone, attracted, *words) is not None
+    assert initial_state.of_one_body(system.alone, given) is not None
+    prepared = ph.prepare(system, "v2", step=1e-3, steps=1)
+    prepared.run(given)
+    assert (left := prepared._idle[0].answer(given)) and left[2][0, :13].tobytes() == slow.tobytes()
 
 
 def test_coordinates_that_are_labels_are_indexes():

@@ -275,3 +275,62 @@ def test_functions_of_their_arguments_alone_are_not_looked_at():
     assert jit.self_contained(braked) and jit.self_contained(counted) and not jit.self_contained(damped)
     assert not jit.self_contained(lambda t, gain=[1.0]: gain[0])
     assert not jit.self_contained(sys)
+
+
+class Odd:
+    """A number by its method alone."""
+
+    def __float__(self):
+        return 1.0
+
+
+STARTS = (
+    {}, {"angular_velocity": [1, 2, 3]}, {"angular_velocity": np.array([1.0, 2, 3])}, {"angular_velocity": None},
+    {"angular_velocity": np.arange(3)}, {"angular_velocity": np.array(1.0)}, {"angular_velocity": np.eye(3)},
+    {"angular_velocity": (True, 0, 0)}, {"angular_velocity": (np.float64(1), np.int64(2), np.float32(3))},
+    {"angular_velocity": ("1", 0, 0)}, {"angular_velocity": (Odd(), 0, 0)}, {"angular_velocity": (10**400, 0, 0)},
+    {"angular_velocity": (1e300, 0, 0)}, {"angular_velocity": (np.nan, 0, 0)}, {"angular_velocity": (1e-70, 0, 0)},
+    {"angular_velocity": (0, 0, 1), "angular_momentum": (0, 0, 1)}, {"angular_velocity": (0, 1)},
+    {"attitude": (1, 0, 0, 1e-9)}, {"attitude": (2, 0, 0, 0)}, {"attitude": np.eye(3)}, {"attitude": (0, 0, 0, 0)},
+    {"position": (1, 0, 0), "velocity": (0, 1, 0)}, {"position": (1.0, 0, 0), "velocity": 0}, {"velocity": 0.0},
+    {"position": (1.0, 0, 0)}, {"position": (0.0, 0, 0), "velocity": (0, 1, 0)}, {"velocity": (0, 1, 0)},
+    {"position": (0.1, 0, 0), "velocity": (0, 1, 0)}, {"velocity": (0, 1, 0), "momentum": (0, 1, 0)},
+    {"position": (1.0, 0, 0), "momentum": (0, 2, 0)}, {"position": (1e200, 0, 0)}, {"spin": (0, 0, 1)},
+    {"position": (1.0, 0, 0), "velocity": (0, 1e99, 0)}, {"time": 1.0}, {"euler_angles": (0, 0, 1)},
+)  # fmt: skip
+
+
+@each("name", ["free", "point", "body", "craft"])
+def test_whatever_a_start_says_is_what_integrate_makes_of_it(name):
+    """What the kernel of repeated runs does not take is told as ever."""
+    system, usual = {
+        "free": (ph.free_body(np.diag((1, 2, 2.5)) + 0.1), SPIN), "point": (ph.orbit(1.0, surface=0.5), ORBIT),
+        "body": (ph.rigid_body((1, 2, 2.5), mass=1e250), SPIN), "craft": (ph.spacecraft((1, 2, 3), 1.0), ORBIT | SPIN),
+    }[name]  # fmt: skip
+    prepared = ph.prepare(system, "v2", step=1e-3, steps=3)
+    prepared.run(usual)
+    fresh = ph.prepare(system, "v2", step=1e-3, steps=3)
+
+    def told(run, start):
+        try:
+            rows = run(start)
+        except ph.errors.PolhodeError as refused:
+            return type(refused), str(refused)
+        return rows.time.tobytes(), rows.states.tobytes()
+
+    for start in STARTS:
+        fresh._idle.clear()
+        assert told(prepared.run, start) == told(fresh.run, start), start
+        assert prepared._idle
+
+
+@each("name", ["top", "orbit"])
+@each("first", ["run", "dataset"])
+def test_datasets_are_made_on_what_other_runs_have_left(name, first, monkeypatch):
+    system, method, how, start = BODIES[name]
+    prepared, other = ph.prepare(system, method, **how), {word: np.multiply(x, 1.1) for word, x in start.items()}
+    wanted = [ph.integrate(system, method, start=one, **how) for one in (start, other)]
+    getattr(prepared, first)(start)
+    monkeypatch.setattr(Integrator, "__init__", None)
+    assert all(prepared.dataset(one).identical(ds) for one, ds in zip((start, other), wanted, strict=True))
+    assert (prepared.run(other).attitude == wanted[1].attitude.values).all() if "attitude" in wanted[1] else True

@@ -15,7 +15,7 @@ from polhode.ensembles.members import Kind, differences, system_of
 from polhode.ensembles.plan import Plan
 from polhode.kernel import layout as L
 from polhode.methods import Method, MethodSpec
-from polhode.runs.integrate import MOST_KEPT
+from polhode.runs.repeated import MOST_KEPT
 from polhode.runs.request import Request, present_row, usual_method
 from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance

@@ -261,9 +261,11 @@ class Made:
         self.kept: dict[Any, Any] = {}  # objects known by address, kept alive so that it stays theirs
         # what does not enter, numbered by kind and value, and which of them is where
         self.numbers, self.places = dict[tuple[type, float], int](), dict[Any, int]()
+        self.read: dict[str, Any] | None = None  # by their names, of a function that reads libraries alone
         if (read := libraries_read(function)) is not None and function.__defaults__ is None:
-            label = f"{function.__module__}.{function.__qualname__}"
-            self.digest, self.opaque = _digest_alone(function.__code__, label, read), False
+            label, self.code = f"{function.__module__}.{function.__qualname__}", function.__code__
+            self.digest, self.opaque = _digest_alone(self.code, label, read), False
+            self.read = {name: function.__globals__.get(name) for name in global_names(self.code)}
             return
         total = hashlib.sha256()
         _feed(total, function, self.kept, True, without=None if numbers else self)
@@ -274,6 +276,15 @@ class Made:
     def but_numbers(self) -> Made:
         """The same, but for the floats that functions read in closures, as globals or defaults."""
         return Made(self.function, False) if self.kept else self
+
+    @property
+    def stays(self) -> bool:
+        """Whether the function is what it was, for certain: a quick test of one that reads libraries alone."""
+        function, read = self.function, self.read
+        if read is None or function.__code__ is not self.code or function.__defaults__ is not None:
+            return False
+        there = function.__globals__
+        return all([there.get(name) is one for name, one in read.items()])
 
     def __hash__(self) -> int:
         return hash(self.digest)

@@ -48,6 +48,54 @@ def set_up(
         step_info[j] = told[j]
 
 
+@jit.inlined
+def march_one(
+    march, k, begin, n, steps, every, t0, h, limit, N, B, processed, y, step_info, addresses, watch, sides, kept, rows,
+    iterations, done,
+):  # fmt: skip
+    """Take the run whose workspace is set up through steps number ``begin`` to ``begin + n``, of ``steps`` in all, for
+    which ``done[k]`` counts; returns the status. The rest is as of ``march`` and ``march_members``."""
+    status = L.OK
+    if begin == 0:
+        for j in range(y.size):
+            rows[0, j] = y[j]
+        iterations[0] = 0
+        done[k] = 0
+        status = march(
+            L.SHOWING, 0, 0, 1, t0, h, limit, N, B, rows[0], addresses, rows, iterations, watch, sides, kept
+        )  # fmt: skip
+        step_info[L.LOADED] = 0.0
+        if processed != 0 and status == L.OK:
+            status = march(
+                L.PREPARING, 0, 0, 1, t0, h, limit, N, B, y, addresses, rows, iterations, watch, sides, kept
+            )  # fmt: skip
+            step_info[L.LOADED] = 0.0
+    if status == L.OK:
+        behind = 1 + begin // every
+        status = march(
+            L.MARCHING, begin, n, every, t0, h, limit, N, B, y, addresses, rows[behind:], iterations[behind:], watch,
+            sides, kept,
+        )  # fmt: skip
+        done[k] += int(step_info[L.STEPS_DONE])
+    if status == L.OK and begin + n == steps and steps % every != 0:
+        end = rows.shape[0] - 1
+        iterations[end] = int(step_info[L.ROW_ITERATIONS])
+        for j in range(y.size):
+            rows[end, j] = y[j]
+        if processed != 0:
+            step_info[L.LOADED] = 0.0
+            status = march(
+                L.PRESENTING, 0, 0, 1, t0 + steps * h, h, limit, N, B, rows[end], addresses, rows, iterations, watch,
+                sides, kept,
+            )  # fmt: skip
+        if status == L.OK:
+            status = march(
+                L.SHOWING, 0, 0, 1, t0 + steps * h, h, limit, N, B, rows[end], addresses, rows, iterations, watch,
+                sides, kept,
+            )  # fmt: skip
+    return status
+
+
 MARCH_MEMBERS = void(I1, *[i8] * 6, *[f8] * 3, *[i8] * 3, *[A2] * 4, *[A1] * 8, I1, I1, A1, A3, I2, I1, I1)
 
 
@@ -65,51 +113,16 @@ def march_members(
     parameters with their memory); ``no_events`` holds addresses of no event function. Others as of ``march`` and
     ``engines.Block``."""
     march = march_at(loop)
-    count = parameters.shape[1]
-    behind = begin // every
     for k in range(first, last):
         if begin == 0:
             set_up(
-                k, states, bodies, frames, parameters, count, told, y, of_bodies, of_frames, own, stage_state, load,
-                step_info,
+                k, states, bodies, frames, parameters, parameters.shape[1], told, y, of_bodies, of_frames, own,
+                stage_state, load, step_info,
             )  # fmt: skip
-            for j in range(y.size):
-                rows[k, 0, j] = y[j]
-            iterations[k, 0] = 0
-            done[k] = 0
-            status[k] = march(
-                L.SHOWING, 0, 0, 1, t0, h, limit, N, B, rows[k, 0], addresses, rows[k], iterations[k], no_events,
-                nothing, nothing,
-            )  # fmt: skip
-            step_info[L.LOADED] = 0.0
-            if processed != 0 and status[k] == L.OK:
-                status[k] = march(
-                    L.PREPARING, 0, 0, 1, t0, h, limit, N, B, y, addresses, rows[k], iterations[k], no_events, nothing,
-                    nothing,
-                )  # fmt: skip
-                step_info[L.LOADED] = 0.0
-        if status[k] == L.OK:
-            status[k] = march(
-                L.MARCHING, begin, n, every, t0, h, limit, N, B, y, addresses, rows[k][1 + behind :],
-                iterations[k][1 + behind :], no_events, nothing, nothing,
-            )  # fmt: skip
-            done[k] += int(step_info[L.STEPS_DONE])
-        if status[k] == L.OK and begin + n == steps and steps % every != 0:
-            end = rows.shape[1] - 1
-            iterations[k, end] = int(step_info[L.ROW_ITERATIONS])
-            if processed != 0:
-                step_info[L.LOADED] = 0.0
-                status[k] = march(
-                    L.PRESENTING, 0, 0, 1, t0 + steps * h, h, limit, N, B, y, addresses, rows[k], iterations[k],
-                    no_events, nothing, nothing,
-                )  # fmt: skip
-            for j in range(y.size):
-                rows[k, end, j] = y[j]
-            if status[k] == L.OK:
-                status[k] = march(
-                    L.SHOWING, 0, 0, 1, t0 + steps * h, h, limit, N, B, rows[k, end], addresses, rows[k], iterations[k],
-                    no_events, nothing, nothing,
-                )  # fmt: skip
+        status[k] = march_one(
+            march, k, begin, n, steps, every, t0, h, limit, N, B, processed, y, step_info, addresses, no_events,
+            nothing, nothing, rows[k], iterations[k], done,
+        )  # fmt: skip
 
 
 MEMBERS_ADAPTIVE = void(

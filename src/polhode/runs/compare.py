@@ -14,7 +14,8 @@ from polhode.arguments import array, number, numbers
 from polhode.display import Display, teller
 from polhode.errors import Interrupted, InvalidInput, StepFailed, UserFunctionError, answering, unknown_name, unwarned
 from polhode.methods import Method, MethodSpec, as_here, method as find_method
-from polhode.runs.initial_state import OVERFLOWING, rows_by_name
+from polhode.runs.again import OVERFLOWING
+from polhode.runs.initial_state import rows_by_name
 from polhode.runs.integrate import integrate
 from polhode.runs.request import in_units_of
 from polhode.runs.result import release

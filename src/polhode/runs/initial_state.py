@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
-from functools import lru_cache
-from math import inf, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.algebra.quaternion import multiply, rotate, rotate_inverse
+from polhode.algebra.quaternion import multiply, rotate_inverse
 from polhode.algebra.short_rows import any_of, largest, smallest
-from polhode.algebra.vectorised import plain
-from polhode.arguments import UNKNOWN, Array, ArrayLike, Mask, array, has, vector
+from polhode.arguments import NUMBERS, UNKNOWN, Array, ArrayLike, Mask, array, has, vector
 from polhode.bodies.inertia import RELATIVE_TOLERANCE
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.flows.sums import COMPENSATION, OF_POINTS
 from polhode.kernel import layout as L
-from polhode.kernel.jit import python_of
+from polhode.kernel.jit import FLOAT
 from polhode.methods import CompiledMethod, MethodSpec
+from polhode.runs.again import LARGEST, OVERFLOWING, one_body
 from polhode.runs.integrator import extended, lengths_of
 from polhode.runs.state import FORMS, as_kept
 from polhode.systems import System
@@ -28,10 +26,6 @@ from polhode.systems.carried import OF_GYROS, OF_WHEELS
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
-LARGEST = 1e60
-"""Moments of inertia and angular momenta beyond this or below its inverse over- or underflow when they are squared."""
-OVERFLOWING = 1e100
-"""Numbers of a start beyond this would overflow when squared; distances from a centre below its inverse."""
 UNIT = 1e-14
 """Squared lengths of quaternions this near 1 are those of attitudes a run has had."""
 UNITS_OF_STATE = {
@@ -45,74 +39,47 @@ ANGULAR_MOMENTUM = slice(L.ANGULAR, L.BODY)
 """Where its angular momentum stands there, in the frame of the principal axes."""
 
 
-turned, product = python_of(rotate), python_of(multiply)
-OneBody = tuple[tuple[float, ...], tuple[float, ...], float]
-"""Frame, moments and mass of a body."""
-AT_REST: tuple[float, ...] = (0.0, 0.0, 0.0)
+SAID = {
+    "attitude": (1, 1, 5), "angular_velocity": (2, 5, 8), "angular_momentum": (4, 5, 8), "position": (8, 8, 11),
+    "velocity": (16, 11, 14), "momentum": (32, 11, 14),
+}  # fmt: skip
+"""Of each word of a start its bit, and where its numbers stand in what ``one_body`` takes; the bits are the first."""
+UNSAID = [0.0, 1.0, *[0.0] * 12]
+"""The same of a start of which nothing is said."""
+
+
 UNTURNED = (1.0, 0.0, 0.0, 0.0)
 
 
-@lru_cache(256)
-def unturned_of(alone: OneBody) -> tuple[float, ...] | None:
-    """Attitude of a body that is not turned; None where its moments are beyond what can be squared."""
-    fits = alone[1][0] == inf or 1.0 / LARGEST <= min(alone[1]) <= max(alone[1]) <= LARGEST
-    return product(UNTURNED, alone[0]) if fits else None
+def said_of(start: Mapping[str, Any]) -> list[float] | None:
+    """A start of plain numbers as ``one_body`` takes it; None where anything is unusual."""
+    found, bits = UNSAID.copy(), 0
+    for word, value in start.items():
+        if value is None:
+            continue
+        if word not in SAID:
+            return None
+        bit, at, end = SAID[word]
+        kind = type(value)
+        if kind is np.ndarray and value.dtype is FLOAT and value.ndim == 1:
+            value = value.tolist()
+        elif word == "velocity" and kind is not tuple and _is_zero(value):
+            value = (0.0, 0.0, 0.0)
+        elif (kind is not tuple and kind is not list) or not NUMBERS.issuperset(map(type, value)):
+            return None
+        if len(value) != end - at:
+            return None
+        found[at:end] = value
+        bits |= bit
+    found[0] = bits
+    return found
 
 
-def of_one_body(
-    alone: OneBody | None, attracted: bool, attitude: Any = None, angular_velocity: Any = None,
-    angular_momentum: Any = None, position: Any = None, velocity: Any = None, momentum: Any = None,
-    unturned: tuple[float, ...] | None = None,
-) -> tuple[float, ...] | None:  # fmt: skip
+def of_one_body(alone: tuple[float, ...] | None, start: Mapping[str, Any]) -> list[float] | None:
     """What ``start_state`` makes of plain numbers for one body, bit for bit, in a tenth of the time; None where
     anything is unusual."""
-    twice = (angular_velocity is not None and angular_momentum is not None) or (
-        velocity is not None and momentum is not None
-    )
-    if twice or alone is None or (q := unturned or unturned_of(alone)) is None:
-        return None
-    frame, moments, mass = alone
-    m = r = p = AT_REST
-    if moments[0] < inf:
-        if attitude is not None:
-            if (given := plain(attitude, 4)) is None:
-                return None
-            a, b, c, d = map(float, given)
-            length = sqrt(a * a + b * b + c * c + d * d)
-            if not abs(length - 1.0) <= 1e-6:
-                return None
-            q = product((a / length, b / length, c / length, d / length), frame)
-        if (spin := angular_momentum if angular_velocity is None else angular_velocity) is not None:
-            if (given := plain(spin, 3)) is None:
-                return None
-            m = (*map(float, given),)
-            if frame != UNTURNED or 0.0 in m:  # else it is they to the bit: what is added are zeros
-                m = turned((frame[0], -frame[1], -frame[2], -frame[3]), m)
-            if angular_velocity is not None:
-                m = (moments[0] * m[0], moments[1] * m[1], moments[2] * m[2])
-            size = max(map(abs, m))
-            if size and not 1.0 / LARGEST <= size <= LARGEST:
-                return None
-    elif not (attitude is None and angular_velocity is None and angular_momentum is None):
-        return None
-    if mass < inf:
-        if position is not None:
-            if (given := plain(position, 3)) is None:
-                return None
-            r = (*map(float, given),)
-        if (rate := momentum if velocity is None else velocity) is not None:
-            if (given := AT_REST if velocity is not None and _is_zero(velocity) else plain(rate, 3)) is None:
-                return None
-            p = (*map(float, given),)
-            if velocity is not None:
-                p = (mass * p[0], mass * p[1], mass * p[2])
-                if not max(map(abs, p)) < inf:
-                    return None
-        if attracted and max(map(abs, r)) < 1.0 / OVERFLOWING:
-            return None
-    elif not (position is None and velocity is None and momentum is None):
-        return None
-    return (*r, *p, *q, *m)
+    y = [0.0] * L.BODY
+    return y if alone and (given := said_of(start)) and one_body(given, alone, y) else None
 
 
 def start_state(
@@ -158,18 +125,14 @@ def start_state(
     """
     if not has(system, "alone"):
         raise InvalidInput(f"system must be one such as polhode.free_body(...), not {shown(system)}")
-    attracted = "central_gravity" in system.provides
-    quick = of_one_body(
-        system.alone, attracted, attitude, angular_velocity, angular_momentum, position, velocity, momentum
-    )
-    if quick is not None:
+    turning = {"attitude": attitude, "angular_velocity": angular_velocity, "angular_momentum": angular_momentum}
+    moving = {"position": position, "velocity": velocity, "momentum": momentum}
+    if (quick := of_one_body(system.alone, turning | moving)) is not None:
         return np.array(quick)
-    N = system.N
+    attracted, N = "central_gravity" in system.provides, system.N
     y = np.zeros(L.BODY * N)
     body = y.reshape(N, L.BODY)
     body[:, L.ATTITUDE] = 1.0
-    turning = {"attitude": attitude, "angular_velocity": angular_velocity, "angular_momentum": angular_momentum}
-    moving = {"position": position, "velocity": velocity, "momentum": momentum}
     for names, allowed, does in ((turning, system.rotates, "turn"), (moving, system.translates, "move through space")):
         for name, value in names.items():
             if value is not None and not allowed:

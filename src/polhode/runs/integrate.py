@@ -62,8 +62,6 @@ BETWEEN_LOOKS = 2.0
 """Seconds between looks at the energy of a run that could blow up."""
 RUNS = {FixedStep: Run, Tolerance: AdaptiveRun, TimeTransformed: TimeTransformedRun}
 """Which run takes which steps."""
-MOST_KEPT = 2**14
-"""Most numbers of the state of a run that is kept for others of its kind."""
 NOTHING = contextlib.nullcontext()
 UNSAID = Tolerance(1e-10)
 """How steps are chosen where nothing is said of them, and of the method."""
@@ -218,7 +216,7 @@ def integrate(
             system = present_system(system)
         chosen = system.recommended if method is None else method
         before = asked_before(system, chosen, key_of(method, given))
-        if before is not None and (ds := _once_more(before, at_start)) is not None:
+        if before is not None and (ds := once_more(before.__dict__["idle"], at_start)) is not None:
             return ds
     request = requested(system, method, given)
     if store is None:
@@ -230,23 +228,20 @@ def integrate(
 
 def _keep(run: Run) -> None:
     """Let others have the run, which is over, where their requests differ in the start alone."""
-    system, idle = run.system, run.request.__dict__.get("idle")
-    own = bool(system.memory) and system.serve is None
-    other = (system.called and system.called.no_programs) or system.sampled or own or run.ended
-    if idle is not None and not other and run.y.size <= MOST_KEPT and (one := Repeated.of(run)):
+    idle = run.request.__dict__.get("idle")
+    if idle is not None and (one := Repeated.of(run)) and one.tells:
         idle.append(one)
 
 
-def _once_more(request: Request, start: Mapping[str, Any]) -> xr.Dataset | None:
-    """The Dataset of another run like those of a request, on what one of them has left; None where none has, or the
-    ordinary run has to tell."""
+def once_more(idle: list[Repeated], start: object) -> xr.Dataset | None:
+    """The Dataset of another run on what one like it has left; None where none has, or the ordinary run has to tell."""
     try:
-        run = request.__dict__["idle"].pop()  # one call, so that no two threads take the same
-    except LookupError:
+        run = idle.pop()  # one call, so that no two threads take the same
+    except IndexError:
         return None
     with Watch() as watch:
         ds = run.dataset(start)
-        request.__dict__["idle"].append(run)
+        idle.append(run)
     if watch.pressed:
         raise Interrupted("interrupted when the run was over", trajectory=ds)
     return ds

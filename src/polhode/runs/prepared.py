@@ -11,9 +11,9 @@ from polhode.errors import InvalidInput, PolhodeError, PolhodeWarning, answering
 from polhode.kernel import jit, layout as L
 from polhode.lazy import xr
 from polhode.methods import Method, MethodSpec
-from polhode.runs.integrate import carry_out, instead, taken, taken_instead
+from polhode.runs.integrate import carry_out, instead, once_more, taken, taken_instead
 from polhode.runs.repeated import Repeated
-from polhode.runs.request import ARGUMENTS, Parameters, requested, with_options
+from polhode.runs.request import ARGUMENTS, Parameters, Request, requested, with_options
 from polhode.runs.rows import Record
 from polhode.runs.settings import Settings
 from polhode.runs.state import STATE_SET, Start, State
@@ -29,14 +29,17 @@ class Rows:
 
     Attributes
     ----------
-    time : array (n,)
-        Times of the rows.
     states : array (n, 13 N + S + extra)
         The states as kernels keep them.
     """
 
-    def __init__(self, system: System | Callable[[], System], time: Array, states: Array) -> None:
-        self._system, self.time, self.states = system, time, states
+    def __init__(self, system: System | Callable[[], System], times: Array, states: Array) -> None:
+        self._system, self._times, self.states = system, times, states
+
+    @cached_property
+    def time(self) -> Array:
+        """Times of the rows."""
+        return self._times.copy()
 
     @cached_property
     def system(self) -> System:
@@ -108,8 +111,7 @@ class PreparedRuns:
     def __init__(self, system: System, method: str | Method | MethodSpec | None, words: Mapping[str, Any]) -> None:
         self.system, self.method, self.words = system, method, dict(words)
         self._reading = [one for one in system.functions.values() if not jit.self_contained(one.function)]
-        # what runs leave for others, made of these functions: as many as have ever overlapped
-        self._idle: list[tuple[list[Any], Repeated | None]] = []
+        self._made, self._idle = list[Any](), list[Repeated]()
         self._warned = False
 
     def __repr__(self) -> str:
@@ -132,28 +134,40 @@ class PreparedRuns:
         PolhodeError
             As ``polhode.integrate``.
         """
-        made = [one.made for one in self._reading]
+        idle, start = self._left(), start.given if isinstance(start, State) else start
         try:
-            before, repeated = self._idle.pop()  # one call, so that no two threads take the same
+            repeated: Repeated | None = idle.pop()  # one call, so that no two threads take the same
         except IndexError:
-            before, repeated = made, None
-        start, repeated = start.given if isinstance(start, State) else start, repeated if before == made else None
-        try:
-            quick = None if repeated is None else repeated.answer(start, parameters)
+            repeated = None
+        if repeated is not None:
+            try:
+                quick = repeated.answer(start, parameters)
+            finally:
+                idle.append(repeated)
             if quick is not None:
-                times, states, system = quick
-                return Rows(system, times, states)
-            run, record, chosen = self._taken(start, parameters)
-            usual = chosen and parameters is None and type(start) is dict and STATE_SET.issuperset(start)
-            if repeated is None and usual:
-                repeated = Repeated.of(run)
-            return Rows(run.system, record.times[: record.count], record.states[: record.count])
-        finally:
-            self._idle.append((made, repeated))
+                return Rows(*quick)
+        run, record, chosen = self._taken(start, parameters)
+        if repeated is None and chosen and self._usual(start, parameters) and (one := Repeated.of(run)):
+            idle.append(one)
+        return Rows(run.system, record.times[: record.count], record.states[: record.count])
+
+    def _left(self) -> list[Repeated]:
+        """What runs have left for others, made of the functions as they are: as many as have ever overlapped."""
+        made = [one.made for one in self._reading]
+        if made != self._made:
+            self._made, self._idle = made, []
+        return self._idle
+
+    def _requested(self, start: object, parameters: object) -> Request:
+        return requested(self.system, self.method, self.words | {"start": start, "parameters": parameters})
+
+    def _usual(self, start: object, parameters: object) -> bool:
+        """Whether a run leaves something for others."""
+        return parameters is None and type(start) is dict and STATE_SET.issuperset(start)
 
     def _taken(self, start: object, parameters: object) -> tuple[Run, Record, bool]:
         """An ordinary run at its end, its rows, and whether the method that was chosen has taken it."""
-        request = requested(self.system, self.method, self.words | {"start": start, "parameters": parameters})
+        request = self._requested(start, parameters)
         try:
             try:
                 return *taken(request), True
@@ -180,7 +194,13 @@ class PreparedRuns:
         PolhodeError
             As ``polhode.integrate``.
         """
-        return carry_out(requested(self.system, self.method, self.words | {"start": start, "parameters": parameters}))
+        idle, start = self._left(), start.given if isinstance(start, State) else start
+        if parameters is None and (ds := once_more(idle, start)) is not None:
+            return ds
+        request = self._requested(start, parameters)
+        if not idle and self._usual(start, parameters):
+            request.__dict__["idle"] = idle
+        return carry_out(request)
 
 
 @answering

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from math import isfinite
-from struct import Struct
+from struct import pack_into
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from polhode.arguments import NUMBERS, Array
-from polhode.errors import PolhodeError
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.lazy import xr
-from polhode.runs.initial_state import of_one_body, start_state, unturned_of
+from polhode.runs.again import adapt_again, march_again
+from polhode.runs.initial_state import UNSAID, said_of, start_state
 from polhode.runs.parameters import with_parameters
 from polhode.runs.resolution import tell_of_orbit
 from polhode.runs.result import finish
-from polhode.runs.state import STATE_SET
 from polhode.runs.stepping import SLICE_SECONDS, Run
 from polhode.runs.steps import keep
 from polhode.runs.variable_steps import AdaptiveRun
@@ -26,60 +26,70 @@ from polhode.systems import System
 
 MOST_MEMORY = 1024
 """Most numbers behind the parameters that are written anew for each run."""
+MOST_KEPT = 2**14
+"""Most numbers of the state of a run that is kept for others of its kind, for their Datasets."""
 MOST_TRIED = 1024
 """Most steps that are tried by a tolerance in one call."""
-PACKED = Struct(f"{L.BODY}d").pack_into
 NOTHING = np.empty(0)
-Answer = tuple[Array, Array, System | Callable[[], System]]
+BEHIND, SAID_AND_COUNT = len(UNSAID) + 1, f"{len(UNSAID) + 1}d"
+"""Where parameters stand behind what is said of a start and how many they are."""
+WRITTEN = [-1.0, *UNSAID[1:]]
+"""In the place of what is said of a start: it stands in the state."""
+Answer = tuple[System | Callable[[], System], Array, Array]
 
 
 class Repeated:
-    """Runs of one kind as calls of their loop alone, on the same arrays: what the first run has checked and set up,
-    which takes fifty times as long as a short loop, holds for all. Where anything is unusual there is no answer, and
+    """Runs of one kind as calls of one kernel, on the same arrays. Where anything is unusual there is no answer, and
     the ordinary run tells what there is to tell. ``Repeated.of`` says whether runs can be made so."""
 
+    again: Any = staticmethod(march_again)
+
     def __init__(self, run: Run) -> None:
-        request = run.request
-        self.run, self.t0, self.every, self.begun = run, request.t0, request.recording.every, request.state.copy()
-        self.integrator, self.system = run.integrator, request.system
-        self.alone, self.attracted = self.system.alone, "central_gravity" in self.system.provides
-        self.unturned, self.samples = unturned_of(self.alone) if self.alone else None, self.integrator.samples
-        loop: Any = self.integrator.loop
-        self.loop: Callable[..., int] = loop if getattr(loop, "roles", True) else loop._called
-        self.kept, self.parameters = run.at_start
-        self.writes = bool(self.system.memory or self.system.functions or self.samples)  # into the parameters
-        self.written, self.bytes, ground = True, self.integrator.y.data.cast("B"), run.event_detection.ground
+        request, one = run.request, run.integrator
+        system, ground = request.system, run.event_detection.ground
+        self.run, self.integrator, self.system = run, one, system
+        self.begun, (told, self.parameters) = request.state.copy(), run.at_start
+        by_kernel = system.alone is not None and system.wheels_at < 0 and system.check is None
+        self.kernel_begins, self.kept = by_kernel, self.parameters.copy()
         self.fixed: frozenset[int] | None = None
+        self.given = np.zeros(BEHIND + 2 * len(self.parameters))
+        self.bytes, kernel = self.given.data.cast("B"), self.again.kernel()
+        self.alone: Callable[..., int] = getattr(kernel, "_called", kernel)
+        self.kernel = self.in_threads if system.serve else self.alone
         self.ground = 0.0 if ground is None else ground.radius**2
         run.request, run.repeats = request.from_another(self.begun), True
-        self.set_out()
+        other: Any = run.adaptive or system.sampled or (system.memory and not system.serve)
+        other = other or (system.called and system.called.no_programs)
+        self.tells = not other and self.begun.size <= MOST_KEPT  # whether Datasets of such runs can be made so, too
+        loop, whole, numbers, arrays = self.set_out(request.t0, request.recording.every)
+        about = np.array([*(system.alone or [0.0] * 9), self.ground])
+        whole = np.array([system.N, one.blocks.size // 2, self.begun.size, len(self.parameters), *whole])
+        self.own = one.y, self.begun, told, self.parameters, about, whole, np.array(numbers), *arrays
+        table = (*one.addresses, *one.event_addresses, *jit.addresses_of(loop, *self.own))
+        self.addresses = table if jit.disabled() else np.array(table)
 
-    def set_out(self) -> None:
-        """What the loop asks for beside the state."""
-        run = self.run
-        self.steps, self.h = int(run.total or 0), run.h
-        self.rows, over = divmod(self.steps, self.every)
-        numbers = [*range(0, self.steps + 1, self.every), *[self.steps] * (over > 0)]
-        self.times, self.over = self.t0 + np.array(numbers) * self.h, over > 0
-        one, self.counts = self.integrator, np.zeros(self.rows, dtype=np.int64)
-        self.before = (L.MARCHING, 0, self.steps, self.every, self.t0, self.h, one.limit, self.system.N,
-                       one.blocks.size // 2, one.y, one.addresses)  # fmt: skip
-        self.behind = self.counts, one.event_addresses, one.sides, one.before
+    def set_out(self, t0: float, every: int) -> Any:
+        """The loop, and what the kernel asks for beside the state: whole numbers, others, arrays."""
+        run, one = self.run, self.integrator
+        self.steps, h = int(run.total or 0), run.h
+        numbers = [*range(0, self.steps, every), self.steps]
+        self.times, self.counts = t0 + np.array(numbers) * h, np.zeros(len(numbers), np.int64)
+        self.shape = len(numbers), self.begun.size
+        whole = self.steps, every, one.prepared.processed, one.samples, one.sides.size, one.before.size, 0
+        return one.loop, whole, (t0, h, one.limit), (self.counts, one.sides, one.before)
+
+    def in_threads(self, *given: Any) -> int:
+        """The kernel, of loads that threads share."""
+        with self.integrator.thread_pool:
+            return self.alone(*given)
 
     @staticmethod
     def of(run: Run) -> Repeated | None:
         """The runs like this one, which is over; None where they need more than the loop, or more time than a slice."""
         cls = {Run: Repeated, AdaptiveRun: RepeatedByTolerance}.get(type(run))
         request, system, prepared = run.request, run.system, run.integrator.prepared
-        watched = (
-            request.events
-            or request.breaks
-            or system.switches
-            or system.impulses
-            or system.watches
-            or run.event_detection.sampled
-            or run.event_detection.ground != system.ground
-        )
+        cuts, looked = request.events or request.breaks or system.switches or system.impulses, run.event_detection
+        watched = cuts or system.watches or looked.sampled or looked.ground != system.ground or run.ended
         own = prepared.coordinates or prepared.bath or prepared.step_density
         large = system.memory > MOST_MEMORY and system.serve is None
         other = cls is None or request.samples is not None or request.since is not None
@@ -88,89 +98,63 @@ class Repeated:
         return cls(run)  # type: ignore[misc]
 
     def answer(self, start: object, parameters: object = None) -> Answer | None:
-        """Times, states and the system (or what makes it) of one run; None where the ordinary run has to tell."""
-        start, integrator, system = {} if start is None else start, self.integrator, self.system
-        others = parameters is not None and system.serve is not None  # what is kept behind them is of these
-        if others or type(start) is not dict or not STATE_SET.issuperset(start):
-            return None
-        if self.written:
-            integrator.parameters[: len(self.parameters)], self.written = self.parameters, self.writes
+        """The system (or what makes it), times and states of one run; None where the ordinary run has to tell."""
+        system, other, places = self.system, False, list[tuple[int, float]]()
         made: System | Callable[[], System] = system
-        if parameters is not None:
-            self.written, places = True, self._places(parameters)
-            if places is not None:
-                for k, value in places:
-                    integrator.parameters[k] = value
-                made = lambda: with_parameters(self.system, parameters)  # noqa: E731
-            else:
-                try:
-                    made = system = with_parameters(system, parameters)
-                except PolhodeError:
-                    return None
-        if not self._begin(system, start) or (system is not self.system and not self._fits(system, integrator.y)):
+        start = {} if start is None else start
+        if type(start) is not dict or (parameters is not None and system.serve):  # whose memory is of these
             return None
-        integrator.step_info[:] = self.kept
         try:
-            found = self.rows_of()
-        except Exception:  # a function of the user's
+            if parameters is not None:
+                found = self._places(parameters)
+                if other := found is None:
+                    made = system = with_parameters(system, parameters)
+                else:
+                    places, made = found, partial(with_parameters, system, parameters)
+            if self.kernel_begins and not other:
+                said = said_of(start)
+            else:
+                said = WRITTEN if self._begin(system, start) and (not other or self._fits(system)) else None
+            if said is None:
+                return None
+            pack_into(SAID_AND_COUNT, self.bytes, 0, *said, len(places))
+            if places:
+                pack_into(f"{2 * len(places)}d", self.bytes, 8 * BEHIND, *sum(places, ()))
+            rows = self.rows_of()
+        except Exception:  # a function of the user's, or what is refused
             return None
         finally:
-            if system is not self.system:
-                integrator.bodies[:], integrator.frames[:] = self.system.bodies, np.ravel(self.system.frames)
-        return None if found is None else (*found, made)
+            if other:
+                self._put(self.system, self.kept)
+        return None if rows is None else (made, *rows)
 
-    def _begin(self, system: System, start: Mapping[str, Any]) -> bool:
-        """Write where a run starts into the state; whether it can."""
-        if self.attracted and start.get("velocity") is None and start.get("momentum") is None:
+    def _begin(self, system: System, start: dict[str, Any]) -> bool:
+        """Write where a run starts into the state, where the kernel does not; whether that is a usual one."""
+        y, end = self.integrator.y, L.BODY * system.N
+        if "central_gravity" in system.provides and start.get("velocity") is None and start.get("momentum") is None:
             return False
-        y, own = self.integrator.y, system is self.system
-        alone, unturned = (self.alone, self.unturned) if own else (system.alone, None)
-        if len(y) > L.BODY:
-            y[:] = self.begun
-        if (one := of_one_body(alone, self.attracted, **start, unturned=unturned)) is not None:
-            PACKED(self.bytes, 0, *one)
-        elif alone is not None:
-            return False
-        else:
-            try:
-                y[: L.BODY * system.N] = start_state(system, **start)
-            except PolhodeError:
-                return False
+        y[:] = self.begun
+        y[:end] = start_state(system, **start)
         if system.wheels_at >= 0:  # whose momenta follow from the angular velocity
-            at = L.BODY * system.N
-            y[at : at + len(system.auxiliary)] = system.auxiliary_at_start(y[:at])
+            y[end : end + len(system.auxiliary)] = system.auxiliary_at_start(y[:end])
         above = not self.ground or float(y[:3] @ y[:3]) >= self.ground
-        return above and (system.check is None or not system.check(y[: L.BODY * system.N]))
+        return above and (system.check is None or not system.check(y[:end]))
 
-    def dataset(self, start: Mapping[str, Any]) -> xr.Dataset | None:
-        """The Dataset of one run with steps of one size, with all its warnings; None as of ``answer``."""
-        begun, found, run = perf_counter(), self.answer(start), self.run
-        if found is None:
+    def dataset(self, start: object) -> xr.Dataset | None:
+        """The Dataset of one run, with all its warnings; None as of ``answer``."""
+        begun, run = perf_counter(), self.run
+        if not self.tells or (found := self.answer(start)) is None:
             return None
-        times, states, _ = found
+        _, times, states = found
         run.seconds, run.done, run.start = perf_counter() - begun, self.steps, states[0]
         keep(run.request, state=run.start)
-        iterations = np.zeros(len(times), dtype=np.int64)
-        iterations[1 : 1 + self.rows] = self.counts
-        if self.over:
-            iterations[-1] = self.integrator.step_info[L.ROW_ITERATIONS]
         tell_of_orbit(run)
-        return finish(run, (times, states, iterations, NOTHING))
+        return finish(run, (times.copy(), states, self.counts.copy(), NOTHING))
 
     def rows_of(self) -> tuple[Array, Array] | None:
-        """Times and states of the run from the state in the arrays; None where a step fails."""
-        integrator = self.integrator
-        states = np.empty((1 + self.rows + self.over, self.begun.size))
-        states[0] = integrator.y
-        shown = self.samples and integrator.show(self.t0, states[0])
-        if integrator.prepared.processed:
-            shown = integrator.prepare(self.t0, self.h) or shown
-        with integrator.thread_pool:
-            status = self.loop(*self.before, states[1 : 1 + self.rows], *self.behind)
-        if self.over and not status:
-            status, states[-1] = integrator.present(self.times[-1], self.h)
-            shown = shown or integrator.show(self.times[-1], states[-1])
-        return None if status or shown else (self.times.copy(), states)
+        """Times, which are those of all runs, and states of the run that is given; None where the kernel refuses it."""
+        states = np.empty(self.shape)
+        return None if self.kernel(self.addresses, self.given, states) else (self.times, states)
 
     def _places(self, parameters: Any) -> list[tuple[int, float]] | None:
         """Where parameters go that stand among those of the roles as they are given; None where they do not, or where
@@ -198,69 +182,45 @@ class Repeated:
             return None
         return found
 
-    def _fits(self, system: System, y: Array) -> bool:
-        """Whether another system of the kind has the same kernels, and write its constants into the arrays; they are
-        taken back after the run."""
-        own, prepared, integrator = self.system, self.integrator.prepared, self.integrator
-        if (
-            prepared.made_for is not None
-            or prepared.slopes
-            or prepared.refuses is not None
-            or prepared.role is not None
-        ):
-            return False
+    def _fits(self, system: System) -> bool:
+        """Whether another system of the kind has the same kernels, and put its constants into the arrays."""
+        own, prepared, one = self.system, self.integrator.prepared, self.integrator
+        needs = prepared.made_for is not None or prepared.slopes or prepared.refuses or prepared.role is not None
         like = (
             system._turns == own._turns and np.array_equal(system._blocks, own._blocks)
             and system.provides == own.provides and system.auxiliary == own.auxiliary
             and system.parameters.shape == own.parameters.shape
             and not (system.switches or system.impulses or system.watches) and system.memory == own.memory
         )  # fmt: skip
-        if not like or system.compiled_loads(self.t0, y, prepared.modified) is not integrator.loads_of_system:
+        loads = one.loads_of_system
+        if needs or not like or system.compiled_loads(self.run.t0, one.y, prepared.modified) is not loads:
             return False
-        integrator.bodies[:], integrator.frames[:] = system._bodies, np.ravel(system.frames)
-        integrator.parameters[:] = system.with_memory
+        self._put(system, system.with_memory)
         return True
+
+    def _put(self, system: System, parameters: Array) -> None:
+        """Put the constants of a system into the arrays."""
+        self.integrator.bodies[:], self.integrator.frames[:] = system._bodies, np.ravel(system.frames)
+        self.parameters[:] = parameters
 
 
 class RepeatedByTolerance(Repeated):
     """Runs of one kind, with steps that a tolerance chooses."""
 
-    kind = AdaptiveRun
+    again = staticmethod(adapt_again)
 
-    def set_out(self) -> None:
-        """What the loop asks for beside the state."""
-        assert isinstance(self.run, AdaptiveRun)
-        self.integrator.y[:], (self.integrator.step_info[:], self.integrator.parameters[:]) = (
-            self.begun,
-            self.run.at_start,
-        )
-        self.run.set_out()
-        self.kept = self.integrator.step_info.copy()
-        self.end, (self.longest, self.shortest) = self.run.final, self.run.limits
-        self.first_state, self.most = self.integrator.controller_state.copy(), min(MOST_TRIED, self.run.asked.max_steps)
-        rows = self.most // self.every + 1
-        self.at, self.sizes = np.empty((2, rows))
-        self.states, self.counts = np.empty((rows, self.begun.size)), np.zeros(rows, dtype=np.int64)
+    def set_out(self, t0: float, every: int) -> Any:
+        run, one = self.run, self.integrator
+        assert isinstance(run, AdaptiveRun)
+        most = min(MOST_TRIED, run.asked.max_steps)
+        room, state = most // every + 2, one.controller_state
+        self.states, (self.times, sizes) = np.empty((room, self.begun.size)), np.empty((2, room))
+        whole = most, every, one.prepared.estimate + 1, one.samples, one.sides.size, one.cuts
+        arrays = np.zeros(room, np.int64), one.sides, one.kept, state, run.first_state, self.times, sizes
+        return one.adaptive_loop, whole, (t0, run.final, one.limit, *run.limits), arrays
 
     def rows_of(self) -> tuple[Array, Array] | None:
-        """Times and states of the run from the state in the arrays; None where a step fails, or more are needed."""
-        integrator = self.integrator
-        controller_state, begun = integrator.controller_state, integrator.y.copy()
-        controller_state[:] = self.first_state
-        shown = integrator.show(self.t0, begun)
-        status = integrator.march_adaptive(
-            self.most, self.every, self.end, np.empty(0), self.at, self.sizes, self.states, self.counts,
-            longest=self.longest, shortest=self.shortest,
-        )  # fmt: skip
-        if status or shown or controller_state[L.TIME] != self.end:
+        if self.kernel(self.addresses, self.given, self.states):
             return None
-        n = int(controller_state[L.ROWS])
-        over = not n or self.at[n - 1] != self.end
-        times, states = np.empty(1 + n + over), np.empty((1 + n + over, begun.size))
-        times[0], states[0] = self.t0, begun
-        times[1 : n + 1], states[1 : n + 1] = self.at[:n], self.states[:n]
-        if over:
-            times[-1], states[-1] = self.end, integrator.y
-            if integrator.show(self.end, states[-1]):
-                return None
-        return times, states
+        n = int(self.integrator.controller_state[L.ROWS])
+        return self.times[:n].copy(), self.states[:n].copy()

@@ -95,9 +95,9 @@ class Run:
         self.system.set_switches(self.integrator.parameters, self.t0, self.direction)
         self.show_times()
         self.event_detection.watch(self.integrator, self.t0, self.start)
+        self.set_out()
         kept = len(self.system.parameters) if self.system.serve else None  # behind them: lists, loads of states
         self.at_start = self.step_info.copy(), self.integrator.parameters[:kept].copy()
-        self.set_out()
         if compiled:  # now, so that no measured time contains it
             kind = "time_transformed_" if self.integrator.prepared.step_density else "adaptive_" * self.adaptive
             getattr(self.integrator, f"{kind}loop")

@@ -39,6 +39,7 @@ class AdaptiveRun(Run):
         self.asked, self.total = asked, None
         self.h = copysign(1.0, self.final - self.t0)
         self.integrator.adapt(self.t0, asked.rtol, cast(float, asked.atol), self.h * (asked.first_step or 0.0))
+        self.first_state = self.integrator.controller_state.copy()
         self.edge: tuple[float, int, float] | None = None  # where a step is to end, at an event: time, number, side
 
     @property

@@ -522,12 +522,17 @@ class System:
         return any(map(isfinite, self.moments.ravel().tolist()))
 
     @cached_property
-    def alone(self) -> tuple[tuple[float, ...], tuple[float, ...], float] | None:
-        """Frame, moments and mass of the one body there is, which turns about all of its axes or about none; None for
-        other systems."""
+    def alone(self) -> tuple[float, ...] | None:
+        """Frame, moments and mass of the one body there is, which turns about all of its axes or about none, and
+        whether a centre attracts it, as 0 or 1; None for other systems."""
         if self.N != 1 or self.without_thickness.any():
             return None
-        return tuple(self.frames[0].tolist()), tuple(self.moments[0].tolist()), float(self.mass[0])
+        return (
+            *self.frames[0].tolist(),
+            *self.moments[0].tolist(),
+            float(self.mass[0]),
+            float("central_gravity" in self.provides),
+        )
 
     @property
     def degrees_of_freedom(self) -> tuple[int, int]:
@@ -603,13 +608,11 @@ class System:
 
     def compiled_slopes(self, t: float, y: Array) -> Callable[..., Any] | None:
         """The LOADS role that also answers the part SLOPES (``programs.slopes``), or None."""
-        dynamics, kept = self.dynamics, self.__dict__.setdefault("_sloping", {})
-        if kept.get("dynamics") is not dynamics:
-            kept["dynamics"] = dynamics
-            kept["role"] = slopes_role(dynamics, np.isfinite(self.mass), np.isfinite(self.moments))
-        if kept["role"] is None:
-            return None
-        return compiled_with(parted_loads, plain_loads=self.compiled_loads(t, y), slopes=kept["role"])
+        dynamics, (of, role) = self.dynamics, self.__dict__.get("_sloping", (None, None))
+        if of is not dynamics:
+            role = slopes_role(dynamics, np.isfinite(self.mass), np.isfinite(self.moments))
+            self.__dict__["_sloping"] = dynamics, role  # at once, for other threads
+        return role and compiled_with(parted_loads, plain_loads=self.compiled_loads(t, y), slopes=role)
 
     @property
     def series_role(self) -> Callable[..., Any]:

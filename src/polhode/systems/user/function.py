@@ -126,7 +126,9 @@ class UserFunction:
     @property
     def made(self) -> jit.Made | Same:
         """What the function compiles to at present, for comparison; the object itself if it is no plain function."""
-        function = python_of(self.function)
+        before, function = self.__dict__.get("looked"), python_of(self.function)
+        if isinstance(before, jit.Made) and before.stays:
+            return before
         return jit.Made(function) if isinstance(function, FunctionType) else Same(function)
 
     @property
