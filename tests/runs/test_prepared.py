@@ -271,6 +271,23 @@ def test_what_a_function_reads_is_seen_when_it_changes(monkeypatch):
                 assert (prepared.run(SPIN).angular_velocity == wanted).all(), (torque, value)
 
 
+BEND = np.sin
+
+
+def pushed_by_a_library(t, attitude, angular_velocity, parameters):
+    return (BEND(t), 0.0, 0.1)
+
+
+def test_a_name_of_a_library_may_be_given_to_another_of_its_functions(monkeypatch):
+    system, how = ph.rigid_body((1, 2, 2.5), torque=pushed_by_a_library), {"step": 0.02, "steps": 20}
+    prepared, found = ph.prepare(system, "mkrk:cv8", **how), []
+    for bend in (np.sin, np.cos, np.sin):
+        monkeypatch.setitem(globals(), "BEND", bend)
+        found += [prepared.run(SPIN).angular_velocity[-1] for _ in range(2)]
+        assert (found[-1] == ph.integrate(system, "mkrk:cv8", start=SPIN, **how).angular_velocity.values[-1]).all()
+    assert (found[1] != found[3]).any() and (found[1] == found[5]).all()
+
+
 def test_functions_of_their_arguments_alone_are_not_looked_at():
     assert jit.self_contained(braked) and jit.self_contained(counted) and not jit.self_contained(damped)
     assert not jit.self_contained(lambda t, gain=[1.0]: gain[0])
