@@ -61,7 +61,7 @@ SIZES = {
     "polhode": (1858, 907),
     "polhode_papers": (14724, 8208),
     "programs": (6140, 3881),
-    "runs": (12530, 7563),
+    "runs": (12532, 7565),
     "surroundings": (2602, 1185),
     "systems": (13613, 6995),
     "trajectory": (7200, 3700),

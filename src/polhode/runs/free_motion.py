@@ -225,8 +225,10 @@ def free_motion(
         t = array(t, "t", "s") - number(momentum.time, "time", "s")
         momentum, attitude = _of_state(momentum, body[..., :3], body[..., 3:])
     out = _MOVED(body, momentum, t, attitudes_of(attitude))
+    if out.ndim == 1 and out[7] == slots.OK:
+        return FreeMotion(out[:4], out[4:7])
     status = out[..., 7]
-    if np.any(status != slots.OK):
+    if status.any():
         if (status == THIN).any():
             raise InvalidInput(NO_TURN)
         k = np.flatnonzero(status)[0]
