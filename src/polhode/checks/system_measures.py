@@ -290,8 +290,7 @@ def _drifts(system: System, t: float, span: float, states: Array) -> dict[str, f
 
 
 def _accurate_states(system: System, y: Array, t: float, span: float, method: str, n: int = 32) -> Array | None:
-    """The states of a run whose step is halved until it converges; None where 4096 steps are not enough, or where it
-    converges slowly, as steps over a kink do."""
+    """The states of a run whose step is halved until it converges; None where 4096 steps fail, or cross a kink."""
     before, width = None, L.BODY * system.N + len(system.auxiliary)
     start = np.concatenate([y[:width], np.zeros(width - len(y[:width]))])
     changes: list[float] = []

@@ -207,8 +207,7 @@ def deliver(compute: Callable[[Display], Result], quiet: bool, no_picture: bool,
 
 
 def _check(files: Files, out: Path, output: Path | None, store: Path | None, picture: bool, overwrite: bool) -> None:
-    """Refuse what a scenario may not write, or where it cannot be written, before anything is computed: only the words
-    of the command are believed."""
+    """Refuse what a scenario may not write, or where it cannot be written, before anything is computed."""
     from polhode.trajectory.outputs import check_replaceable, check_within
 
     named = [("file", files.file, output), ("store", files.store, store)]
@@ -355,9 +354,7 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
         "rtol": float(ds.attrs["rtol"]) if "rtol" in ds.attrs else None,
         "steps": steps,
         "steps_rejected": int(ds.attrs.get("steps_rejected", 0)),
-        "step_sizes": [
-            float(ds.attrs[f"step_{size}"]) for size in ("smallest", "largest") if f"step_{size}" in ds.attrs
-        ],
+        "step_sizes": [float(ds.attrs[name]) for name in ("step_smallest", "step_largest") if name in ds.attrs],
         "t": [json.loads(ds.attrs["run"])["t0"] if alone else float(ds.time.values[0]), float(ds.time.values[-1])],
         "rows": ds.encoding.get("rows", len(ds.time)),
         "rows_looked_at": len(ds.time),
@@ -372,9 +369,7 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
         "conserved_energy_change": bath,
         "means": {name: value for name, value in means.items() if np.isfinite(value)},
         "units_of_means": {name: str(ds[name].attrs["units"]) for name in means},
-        "work": {str(name): float(value) for name, value in zip(ds.force.values, ds.work.values[-1], strict=True)}
-        if "work" in ds
-        else {},
+        "work": dict(zip(ds.force.values.tolist(), ds.work.values[-1].tolist(), strict=True)) if "work" in ds else {},
         "momentum_errors": momenta,
         "charts": {name: {key: ds[name].attrs[key] for key in words if key in ds[name].attrs} for name in charts},
         "attitude_norm_error": largest(np.linalg.norm(ds.attitude.values, axis=-1) - 1.0) if "attitude" in ds else None,

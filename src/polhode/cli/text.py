@@ -85,8 +85,7 @@ def complete_method(context: Context, parameter: Parameter, incomplete: str) -> 
 
 
 def _complete_files(suffixes: tuple[str, ...], of_folders: tuple[str, ...]) -> Callable[..., list[str]]:
-    """Completions: files with these suffixes, such folders, and other folders with a slash. A folder that is the only
-    match comes with what is in it, so that a shell puts no space behind its slash."""
+    """Files with these suffixes, and folders; one that is the only match with what is in it, as shells add a space."""
 
     def complete(context: Context | None, parameter: Parameter | None, incomplete: str) -> list[str]:
         before, slash, word = incomplete.rpartition("/")

@@ -37,8 +37,7 @@ def _known(name: str) -> str | None:
 
 
 def _named(name: str, given: Mapping[str, Any]) -> Measurement:
-    """The measurement of an instrument from its words: of the kind that they say, or its name; or a direction if it has
-    a reference. That of ``a.gyro`` is of body a."""
+    """The measurement of an instrument: of the kind said, or its name, or a direction; of ``a.gyro`` on body a."""
     words = {**given, "name": name}
     kind, (body, _, own) = words.pop("kind", None) or _known(name), name.partition(".")
     if kind is None and own and (kind := _known(own)) is not None:
@@ -210,8 +209,7 @@ def _of_bodies(ds: xr.Dataset, name: str) -> list[Measurement]:
 def _of_table(
     columns: Mapping[str, Any], more: Mapping[str, Mapping[str, Any]], first: int | None
 ) -> list[Measurement]:
-    """Measurements from arrays at common times. Rows without numbers are left out where ``first``, the number of the
-    first row in messages, is given."""
+    """Measurements at common times; rows without numbers are left out where ``first``, that of the first, is given."""
     columns = dict(columns)
     name = next((name for name in TIME if name in columns), None)
     if name is None:

@@ -86,8 +86,7 @@ def unobservable(found: Directions, free: Sequence[Quantity], values: Mapping[st
 
 
 def _independent(null: Array) -> list[int]:
-    """As many rows as there are directions, that together tell them apart: the longest, then what is longest beside it,
-    in the order of the rows; of equal ones the first, so that no rounding and no choice of a basis decides."""
+    """Rows that tell all directions apart: the longest, then what is longest beside it; of equal ones the first."""
     left, few = np.array(null), []
     for _ in range(null.shape[1]):
         sizes = np.linalg.norm(left, axis=1)

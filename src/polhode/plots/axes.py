@@ -41,6 +41,24 @@ def add_note(axes: Axes, note: str) -> None:
         )  # fmt: skip
 
 
+def bare(axes: Axes, half: tuple[float, float], middle: Sequence[float] = (0.0, 0.0)) -> None:
+    """No frame and equal scales, so far to each side of the middle."""
+    x, y = zip(middle, half, strict=True)
+    axes.set(xlim=(x[0] - x[1], x[0] + x[1]), ylim=(y[0] - y[1], y[0] + y[1]), aspect="equal")
+    axes.axis("off")
+
+
+def name_plane(axes: Axes, names: Sequence[str], unit: str, reach: float, margin: float, ticks: int) -> None:
+    """Equal scales about what is drawn, ticks, and labels of both axes with units."""
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(margin)
+    axes.locator_params(nbins=ticks)
+    x, y = (style.with_units(name, unit, plain_ticks(axis, reach))
+            for name, axis in zip(names, (axes.xaxis, axes.yaxis), strict=True))  # fmt: skip
+    axes.set_xlabel(x, labelpad=2)
+    axes.set_ylabel(y)
+
+
 def fit_titles(figure: Figure, cells: Sequence[tuple[Axes, tuple[float, float]]]) -> None:
     """Place titles and notes: side by side where there is room, else the note below the title; shrunk if too wide."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -198,8 +216,7 @@ def curves(
         if units == "component":  # of a quaternion
             axes.set_ylim(-1.08, 1.08)
         elif turns and size > 100.0:
-            axes.set_ylim(-190.0, 190.0)
-            axes.set_yticks((-180, -90, 0, 90, 180))
+            axes.set(ylim=(-190.0, 190.0), yticks=(-180, -90, 0, 90, 180))
         elif high - low <= max(STILL * size, STILL if unit == "deg" else 0.0):
             middle = 0.5 * (low + high)  # limits about a constant: a thousandth of it, of zero 1
             room = max(1e-3 * abs(middle), 0.01 if unit == "deg" else 0.0) or 1.0

@@ -442,8 +442,7 @@ def success(
         axes = figure.add_axes((0.085, 0.095, 0.63, 0.74))
         _cells(figure, axes, x, y, reasons == "")
         _outcomes(axes, x, y, reasons)
-        axes.set_xlabel(x_label)
-        axes.set_ylabel(y_label)
+        axes.set(xlabel=x_label, ylabel=y_label)
         axes.use_sticky_edges = False
         axes.autoscale()
     return figure

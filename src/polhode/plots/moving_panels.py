@@ -15,6 +15,7 @@ from polhode.arguments import Array
 from polhode.errors import InvalidInput, shown as quoted
 from polhode.lazy import matplotlib, xr
 from polhode.plots import solids, style
+from polhode.plots.axes import bare
 from polhode.plots.film_frames import Frames, attitudes, directions, of_body, positions, row_positions
 from polhode.plots.rows import extremes, thinned
 from polhode.plots.shown import Shown, inverse_inertia
@@ -36,10 +37,7 @@ def _stage(axes: Axes, half: float) -> None:
     """Axes without frame, with equal scales, at least ``half`` to each side."""
     wide, high = style.inches(axes)
     least = min(wide, high)
-    axes.set_xlim(-half * wide / least, half * wide / least)
-    axes.set_ylim(-half * high / least, half * high / least)
-    axes.set_aspect("equal")
-    axes.axis("off")
+    bare(axes, (half * wide / least, half * high / least))
 
 
 def _line(axes: Axes, **options: Any) -> Line2D:

@@ -10,7 +10,7 @@ from polhode.algebra import rotation
 from polhode.arguments import Array
 from polhode.lazy import matplotlib, pd, xr
 from polhode.plots import solids, style
-from polhode.plots.axes import plain_ticks, title
+from polhode.plots.axes import bare, name_plane, plain_ticks, title
 from polhode.plots.rows import beside, filled, joined, scattered, thinned, unresolved
 from polhode.plots.shown import DEGREE, Shown, in_units
 from polhode.plots.sphere_panels import graticule
@@ -186,18 +186,14 @@ def draw_orbit(axes: Axes, shown: Shown) -> None:
 
 
 def _window(axes: Axes, points: Array) -> tuple[Array, tuple[float, float]]:
-    """Limits of a picture without axes, with equal scales, about points (n, 2); returns its middle, half its width and
-    height."""
+    """Limits of a picture without axes about points (n, 2); returns its middle, half its width and height."""
     wide, high = style.inches(axes)
     low, high_end = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
     middle, reach = 0.5 * (low + high_end), 0.5 * (high_end - low)
     scale = 1.14 * max(reach[0] / wide, reach[1] / (0.92 * high)) or 1.0
     half = (scale * wide, scale * high)
     middle = middle - np.array([0.0, 0.05 * half[1]])
-    axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
-    axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
-    axes.set_aspect("equal")
-    axes.axis("off")
+    bare(axes, half, middle)
     return middle, half
 
 
@@ -260,12 +256,7 @@ def draw_system(axes: Axes, shown: Shown) -> None:
         ends.append((rows[-1], name.removeprefix("body "), colour))
     if central is not None:
         axes.plot([0], [0], marker="o", markersize=6, color=ORANGE, markeredgecolor=INK, markeredgewidth=0.6, zorder=6)
-    axes.set_aspect("equal", adjustable="datalim")
-    axes.margins(0.08)
-    axes.locator_params(nbins=5)
-    exponents = [plain_ticks(axis, factor * reach) for axis in (axes.xaxis, axes.yaxis)]
-    axes.set_xlabel(style.with_units("x" if flat else "x′", unit, exponents[0]), labelpad=2)
-    axes.set_ylabel(style.with_units("y" if flat else "y′", unit, exponents[1]))
+    name_plane(axes, ("x", "y") if flat else ("x′", "y′"), unit, factor * reach, margin=0.08, ticks=5)
     if not flat and not notes:
         notes = ["seen along the angular momentum"]
     for k, (at, name, colour) in enumerate(ends):  # numbers beside bodies not close to each other or to the centre
@@ -317,12 +308,7 @@ def draw_plane(axes: Axes, shown: Shown) -> None:
     r = factor * shown.run("position")[:, moving]
     r = r[np.isfinite(r).all(axis=1)]
     style.mark_ends(axes, r[0], r[-1], sizes=(6.0, 4.5), zorder=6)
-    axes.set_aspect("equal", adjustable="datalim")
-    axes.margins(0.06)
-    axes.locator_params(nbins=6)
-    exponents = [plain_ticks(axis, factor * reach) for axis in (axes.xaxis, axes.yaxis)]
-    axes.set_xlabel(style.with_units("xyz"[moving[0]], unit, exponents[0]), labelpad=2)
-    axes.set_ylabel(style.with_units("xyz"[moving[1]], unit, exponents[1]))
+    name_plane(axes, ["xyz"[k] for k in moving], unit, factor * reach, margin=0.06, ticks=6)
     title(axes, f"Path{shown.of_body}", APART if broken else "")
 
 
@@ -402,14 +388,11 @@ def draw_ground_track(axes: Axes, shown: Shown) -> None:
         style.dots(axes, np.transpose(dots), 1.8, BLUE)
         notes.append(APART)
     style.mark_ends(axes, (dots[0][0], dots[1][0]), (dots[0][-1], dots[1][-1]), sizes=(6.0, 4.5), zorder=6)
-    axes.set_xlim(-180, 180)
-    axes.set_ylim(-90, 90)
-    axes.set_xticks(range(-180, 181, 60 if style.inches(axes)[0] > 3.0 else 90))
-    axes.set_yticks(range(-90, 91, 30))
+    every = 60 if style.inches(axes)[0] > 3.0 else 90
+    axes.set(xlim=(-180, 180), ylim=(-90, 90), xticks=range(-180, 181, every), yticks=range(-90, 91, 30))
     axes.axhline(0.0, color=FAINT, linewidth=0.9, zorder=1)
-    axes.set_aspect("equal")
+    axes.set(aspect="equal", ylabel="latitude (deg)")
     axes.set_xlabel("longitude (deg)", labelpad=2)
-    axes.set_ylabel("latitude (deg)")
     title(axes, f"Ground track{shown.of_body}", "; ".join(notes))
 
 
@@ -477,8 +460,7 @@ def draw_distances(axes: Axes, ds: xr.Dataset) -> None:
         title(axes, "Radial distribution function, second half")
     else:
         title(axes, "Density of the distances of pairs, second half")
-    axes.set_xlabel(style.with_units("r", str(distribution.r.attrs.get("units", ""))))
-    axes.set_xlim(0.0, float(distribution.r[-1]))
-    axes.set_ylim(bottom=0.0)
+    units = str(distribution.r.attrs.get("units", ""))
+    axes.set(xlabel=style.with_units("r", units), xlim=(0.0, float(distribution.r[-1])), ylim=(0.0, None))
     exponent = plain_ticks(axes.yaxis, float(axes.get_ylim()[1]))
     axes.set_ylabel("g" if name == "g" else style.with_units("density", "", exponent))

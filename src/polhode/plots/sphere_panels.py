@@ -10,7 +10,7 @@ import numpy as np
 
 from polhode.arguments import Array
 from polhode.plots import style
-from polhode.plots.axes import title
+from polhode.plots.axes import bare, title
 from polhode.plots.rows import beside, filled, joined, slopes_of, thinned, unresolved
 from polhode.plots.shown import Shown, inverse_inertia
 from polhode.plots.solids import camera as looking_from, grown
@@ -64,10 +64,7 @@ def _sphere(axes: Axes, camera: Array, names: str) -> None:
     from matplotlib.patches import Circle
 
     wide, high = style.inches(axes)
-    axes.set_aspect("equal")
-    axes.set_xlim(-1.26 * wide / high, 1.26 * wide / high)
-    axes.set_ylim(-1.26, 1.26)
-    axes.axis("off")
+    bare(axes, (1.26 * wide / high, 1.26))
     axes.add_patch(Circle((0, 0), 1.0, facecolor="#f7f8fa", edgecolor="#b9bdc4", linewidth=1.0, zorder=0))
     _draw(axes, camera, graticule(), "#dfe2e7", 0.7, 0.35, 1.0)
     named: list[tuple[float, float]] = []
@@ -105,15 +102,11 @@ def _enlarged_inset(axes: Axes, camera: Array, directions: Array, colour: str) -
     if not 1e-9 < size < 0.1:
         return
     corner = axes.inset_axes((0.0, 0.0, 0.24, 0.28))
-    corner.set_xticks([])
-    corner.set_yticks([])
+    limits = (-1.2 * size, 1.2 * size)
+    corner.set(xticks=[], yticks=[], facecolor="#f7f8fa", aspect="equal", anchor="SW", xlim=limits, ylim=limits)
     corner.grid(False)
     for side in corner.spines.values():
         side.set(visible=True, color=FAINT)
-    corner.set_facecolor("#f7f8fa")
-    corner.set_aspect("equal", anchor="SW")
-    corner.set_xlim(-1.2 * size, 1.2 * size)
-    corner.set_ylim(-1.2 * size, 1.2 * size)
     if joined(chosen, len(directions), 2 * size):
         corner.plot(*flat.T, color=colour, linewidth=1.0 if len(flat) < 1000 else 0.35)
     else:

@@ -76,8 +76,7 @@ def draw_energy(axes: Axes, shown: Shown) -> None:
     zero_line(axes)
     typical = float(np.median(np.abs(finite[finite != 0.0]))) if size > 0.0 else 0.0
     if size == 0.0:
-        axes.set_ylim(-ROUND_OFF, ROUND_OFF)
-        axes.set_yticks([0.0])
+        axes.set(ylim=(-ROUND_OFF, ROUND_OFF), yticks=[0.0])
     elif size > 1e4 * typical:
         axes.set_yscale("symlog", linthresh=10.0 ** np.ceil(np.log10(typical)))
     elif not 1e-2 <= size < 1e4:

@@ -78,8 +78,7 @@ def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None
             right.sharey(left)
             _panel(left, table, name, "step")
             _panel(right, table, name, "seconds")
-            left.set_title(style.with_units(words, table[name].attrs.get("units", "")))
-            left.set_xlabel("step")
+            left.set(title=style.with_units(words, table[name].attrs.get("units", "")), xlabel="step")
             right.set_xlabel("wall time (s)")
             _finish(left, right, table, name)
     return figure
@@ -106,8 +105,7 @@ def _check(table: xr.Dataset, errors: Sequence[str]) -> None:
 
 
 def _panel(axes: Axes, table: xr.Dataset, name: str, against: str) -> None:
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    axes.set(xscale="log", yscale="log")
     for i in range(table.sizes["integrator"]):
         x = table["step"].values if against == "step" else table["seconds"].values[i]
         y = table[name].values[i]
@@ -137,8 +135,7 @@ def _finish(left: Axes, right: Axes, table: xr.Dataset, name: str) -> None:
     steps = np.sort(table["step"].values)
     accuracy = float(table[name].attrs.get("reference_accuracy", 0.0))
     low, high = (float(good.min()), float(good.max())) if good.size else (1e-16, 1.0)
-    left.set_ylim(low / 3, high * 4)
-    left.set_xlim(steps[0] / 1.25, steps[-1] * 1.25)
+    left.set(ylim=(low / 3, high * 4), xlim=(steps[0] / 1.25, steps[-1] * 1.25))
     times = table["seconds"].values
     times = times[np.isfinite(times) & (times > 0.0)]
     if times.size:

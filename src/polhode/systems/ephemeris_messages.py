@@ -22,8 +22,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -297,16 +298,13 @@ def orbit_message(path: object, at: object = None, name: str = "at") -> OrbitEph
                 raise message.wrong(line, f"has {len(values)} numbers behind the time, but rows before it {width}; "
                                           "give as many in all rows")  # fmt: skip
     table: Array = KM * np.array([row[2] for part in parts for row in part.rows])
-    common = _common(message, at, name, degrees)
     made = OrbitEphemeris(
-        **common, centre=parts[0].meta["CENTER_NAME"], frame=parts[0].meta["REF_FRAME"],
+        **_common(message, at, name, degrees), centre=parts[0].meta["CENTER_NAME"], frame=parts[0].meta["REF_FRAME"],
         positions=frozen(table[:, :3]), velocities=frozen(table[:, 3:6]),
         accelerations=frozen(table[:, 6:]) if width == 9 else None,
     )  # fmt: skip
     r, v = made.at(0.0)
-    object.__setattr__(made, "position", frozen(r))
-    object.__setattr__(made, "velocity", frozen(v))
-    return made
+    return replace(made, position=frozen(r), velocity=frozen(v))
 
 
 def attitude_message(path: object, at: object = None, name: str = "at") -> AttitudeEphemeris:
@@ -329,9 +327,7 @@ def attitude_message(path: object, at: object = None, name: str = "at") -> Attit
         attitudes=frozen(np.vstack([q for q, _ in turned])), angular_velocities=rates,
     )  # fmt: skip
     q, omega = made.at(0.0)
-    object.__setattr__(made, "attitude", frozen(q))
-    object.__setattr__(made, "angular_velocity", None if omega is None else frozen(omega))
-    return made
+    return replace(made, attitude=frozen(q), angular_velocity=None if omega is None else frozen(omega))
 
 
 def _common(message: Message, at: object, name: str, degrees: list[tuple[str, int]]) -> dict[str, Any]:
@@ -339,7 +335,7 @@ def _common(message: Message, at: object, name: str, degrees: list[tuple[str, in
     meta = message.segments[0].meta
     system = meta["TIME_SYSTEM"].upper()
     spans = [usable(message, part) for part in message.segments]
-    for before, after, part in zip(spans, spans[1:], message.segments[1:], strict=False):
+    for (before, after), part in zip(pairwise(spans), message.segments[1:], strict=True):
         if after[0] < before[1]:
             raise message.wrong(part.line, "begins a segment that may be used before the one before it ends; give both "
                                            "USEABLE_START_TIME and USEABLE_STOP_TIME")  # fmt: skip
@@ -354,12 +350,9 @@ def _common(message: Message, at: object, name: str, degrees: list[tuple[str, in
                                    "one of them")  # fmt: skip
             raise InvalidInput(f"{name} is {said}, but {message.name} may be used from {begin} to {end}; give an "
                                "instant within")  # fmt: skip
-    segments: list[Segment] = []
-    first = 0
-    for part, span, (method, degree) in zip(message.segments, spans, degrees, strict=True):
-        last = first + len(part.rows)
-        segments.append(Segment(first, last, float(span[0] - zero), float(span[1] - zero), method, degree))
-        first = last
+    ends = [0, *accumulate(len(part.rows) for part in message.segments)]
+    uses = [(float(first - zero), float(last - zero)) for first, last in spans]
+    segments = [Segment(*rows, *use, *how) for rows, use, how in zip(pairwise(ends), uses, degrees, strict=True)]
     times = np.array([float(since - zero) for part in message.segments for _, since, _ in part.rows])
     return {"object_name": meta["OBJECT_NAME"], "object_id": meta.get("OBJECT_ID", ""), "time_system": system,
             "epoch": str(Epoch(scale, zero)), "times": frozen(times), "segments": tuple(segments),
@@ -560,7 +553,7 @@ def _check(message: Message, part: Part, first: dict[str, str]) -> None:
                                            f"{shown(first[key])}; split the file")  # fmt: skip
     if not part.rows:
         raise message.wrong(part.line, "begins a segment without data; add rows or leave the segment out")
-    for (_, before, _), (line, since, _) in zip(part.rows, part.rows[1:], strict=False):
+    for (_, before, _), (line, since, _) in pairwise(part.rows):
         if since <= before:
             raise message.wrong(line, "has a time that is not after that of the row before it; sort the rows, and "
                                       "begin a segment where a time occurs twice")  # fmt: skip

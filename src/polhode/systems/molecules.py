@@ -94,8 +94,7 @@ def within_of(edges: Array | None, cutoff: object, switch: object, skin: object)
 
 
 def _in_cells_alone(r: Array, box: Array | None, width: float) -> bool:
-    """Whether no two bodies share a cell, this wide or wider, of eight grids half a cell apart. Two that are nearer
-    than half the width do: no boundary comes between them along an axis in one of two grids."""
+    """Whether no two bodies share a cell of eight grids half a cell apart, as two nearer than half its width do."""
     cells = (np.ptp(r, axis=0) // width if box is None else box // width) + (2.0 if box is None else 0.0)
     if not 1.0 <= cells.min() <= cells.max() < 1e5:
         return False

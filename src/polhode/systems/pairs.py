@@ -62,8 +62,7 @@ class Pairs(NamedTuple):
 
 
 def _outputs(two: OfTwo, alike: bool) -> tuple[list[int], list[int], bool]:
-    """Rows of a pair in the order of ``kernel.pairs``; the data that turn; whether their slopes are summed. Where the
-    potential is ``alike`` in all directions of space, the torque on the second body follows from the first."""
+    """Rows of a pair in the order of ``kernel.pairs``; the data that turn; whether their slopes are summed."""
     h, V = two.graph, two.potential
     S, slope, d = h.input("S"), h.input("slope"), h.inputs("r", 3)
     turning = two.turning
@@ -118,8 +117,7 @@ def pairs_of(two: OfTwo, alike: bool) -> Pairs:
 
 
 def _pair(two: OfTwo, outputs: Sequence[int], at: Mapping[int, int], read: int) -> list[str]:
-    """Lines of ``pair``; the first so many data of the others are read. All roots are written before what they are for,
-    as processors look no further ahead than over a few of them."""
+    """Lines of ``pair``, which reads so many data of the others; roots first, as processors look ahead over few."""
     h, d = two.graph, two.graph.inputs("r", 3)
     square = h.sum(*((h.mul(x, x), 1.0) for x in d))
     powers = [one for a in h.needed(outputs) if h.rows[a][0] == "mul" for one in h.rows[a][1]]

@@ -183,8 +183,7 @@ AT_EVENTS = ("at", "until", "after")
 
 
 def _functions(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str, str, Mapping[str, Any]]]:
-    """The records with functions, of summands and of their events: by what these are handed in again, the name of the
-    summand, the argument that is the event, the record."""
+    """The records with functions: how they are handed in again, name of the summand, argument of the event, record."""
     for name, one in arguments.items():
         if isinstance(one, Mapping):
             events = ((f"{name}_{word}", name, word, one[word]) for word in AT_EVENTS if word in one)

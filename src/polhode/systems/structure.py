@@ -51,8 +51,7 @@ _kept: OrderedDict[Any, list[tuple[Mapping[str, float], Any]]] = OrderedDict()
 def _once(
     key: tuple[Any, ...], acts: Iterable[Any], parameters: Array, make: Callable[[], Any], closed: Sequence[float] = ()
 ) -> Any:
-    """What ``make() -> values of parameters that it holds for, thing`` has made of these functions, or makes now;
-    ``closed`` are numbers that they read besides."""
+    """What ``make() -> values of parameters that it holds for, thing`` makes once of functions that read ``closed``."""
     key = (*key, tuple(acts))
     known = _kept.setdefault(key, [])
     _kept.move_to_end(key)

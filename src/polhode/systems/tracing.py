@@ -231,8 +231,7 @@ class Tracing:
         return ("spin",) * spins + tuple(one for one in found if one == "momentum")
 
     def _parts(self, depth: int, centre: int) -> dict[int, Loads]:
-        """The loads by the parts that roles are asked for; behind that of potentials the rates of their works in time,
-        behind what moves those of other works and of states."""
+        """The loads by the parts that roles are asked for, with the rates of works and states that belong to them."""
         g, parts = self.g, dict[int, Loads]()
         for part, level in ((L.ATTRACTION, centre), (L.POTENTIAL_PART, depth)):
             made = loads_of(g, level, self.sum.moves, self.sum.turns)

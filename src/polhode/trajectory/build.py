@@ -323,8 +323,7 @@ def _index(name: str, values: Array | Indices | NDArray[np.str_], about: Mapping
 
 @cache
 def _maker() -> tuple[Callable[..., Any], Any]:
-    """``made(kind, dims, values, attributes)`` a variable of xarray without looking at all of it again, which costs
-    five times as much; by its constructor where variables of a version of xarray hold other things. And the kind."""
+    """``made(kind, dims, values, attributes)``, a variable of xarray in a fifth of its constructor's time; the kind."""
     from xarray import Variable
 
     def made(kind: type, dims: tuple[str, ...], values: Any, attributes: dict[str, Any]) -> Any:
@@ -338,8 +337,7 @@ def _maker() -> tuple[Callable[..., Any], Any]:
 
 
 def _coordinates(times: Array, unit: str, labels: list[tuple[str, Any]], shape: tuple[int, ...], N: int) -> Coords:
-    """Coordinates along times, labels, members and bodies: how long the dimensions are, indexes, and of each coordinate
-    name, kind, dimensions, values, attributes."""
+    """Sizes of dimensions, indexes, and of each coordinate name, kind, dimensions, values, attributes."""
     lengths: dict[Any, int] = {"time": shape[-1]} if len(shape) == 1 else {"member": shape[0], "time": shape[-1]}
     if N > 1:
         lengths["body"] = N

@@ -128,8 +128,7 @@ def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
 
 
 class _Disk:
-    """A new file for HDF5 that never raises: HDF5 would retry on a full disk and abort. The first error is ``refused``,
-    and later writes are dropped."""
+    """A new file that never raises, as HDF5 would abort: the first error is ``refused``, later writes are dropped."""
 
     def __init__(self, path: Path) -> None:
         self.file = path.open("w+b", buffering=0)
@@ -171,8 +170,7 @@ class _Disk:
 
 
 def _plain(variable: xr.Variable) -> bool:
-    """Whether a variable is of numbers or texts in memory, which are written without what knows chunked arrays: dask is
-    not imported for them."""
+    """Whether a variable is of numbers or texts in memory, which are written without importing dask."""
     texts = variable.dtype.kind == "O" and all(type(one) is str for one in variable.values.flat)
     return (texts or variable.dtype.kind in "biuf") and variable.chunks is None
 

@@ -632,8 +632,7 @@ def _plan(times: Array, lags: int | None, blocks: int) -> tuple[Array, Indices]:
 
 
 def _lagged(x: Array, lags: int, cuts: Indices) -> Array:
-    """Averages of x(t) . x(t + lag) over the starting rows t of each block, (blocks, lags + 1), by zero-padded
-    transforms."""
+    """Averages of x(t) . x(t + lag) over starts t in each block, (blocks, lags + 1), by zero-padded transforms."""
     blocks = len(cuts) - 1
     found = np.zeros((blocks, lags + 1))
     for b in range(blocks):

@@ -64,8 +64,7 @@ class UserFunction:
             raise InvalidInput(refusal(self.described, found[0], self.form.what == "command"))
 
     def _check_arguments(self) -> None:
-        """Refuse what does not take the arguments, or calls one by the name of another, so that it would get the wrong
-        numbers."""
+        """Refuse what does not take the arguments, or calls one by the name of another and would get its numbers."""
         wanted, takes, code = self.form.names, f"the arguments ({self.form.arguments})", None
         try:
             plain = python_of(self.function)
@@ -355,8 +354,7 @@ def _known(made: jit.Made, arguments: Arguments, shape: tuple[int, ...], changin
 
 @lru_cache(jit.KEPT_KERNELS)
 def _to_trace(made: jit.Made, form: Form, size: int) -> tuple[jit.Made, Arguments, tuple[int, ...]]:
-    """What is traced of a function of a form that is handed so many numbers, its arguments, and the shape of its
-    result."""
+    """What is traced of a function that is handed so many numbers, its arguments, and the shape of its result."""
     inputs = INPUTS | {"parameters": ("p", size or ()), "states": ("s", form.count)}
     arguments, count = tuple(inputs[name] for name in form.names), form.count_wanted
     if not form.states:
