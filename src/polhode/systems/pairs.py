@@ -200,14 +200,14 @@ class OfPass:
     """The program of N bodies with loads in the pass: the reason why there is none, but in full."""
 
     N: int
-    sum: Sum
+    _sum: Sum
 
     def __call__(self, part: int) -> Dynamics:
         reason = (
             f"its loads on all pairs of {self.N} bodies are a pass over neighbours; Taylor series are of "
             f"{MOST_IN_FULL} at most, without works and states"
         )
-        if self.sum.within.cutoff:
+        if self._sum.within.cutoff:
             reason = (
                 "its loads on pairs are a pass over neighbours within a cut-off: these change along the way, each "
                 "member's of their own, and only four derivatives are continuous there, so that no series crosses it"
@@ -217,7 +217,7 @@ class OfPass:
     @cached_property
     def in_full(self) -> Dynamics:
         """The program of all pairs, of bodies that are few and see each other from anywhere."""
-        sum = self.sum
+        sum = self._sum
         if sum.within.cutoff or self.N > MOST_IN_FULL:
             return self(L.ALL)
         on = tuple(combinations(range(self.N), 2))
