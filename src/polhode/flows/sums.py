@@ -14,6 +14,7 @@ the auxiliary variables.
 from __future__ import annotations
 
 from polhode.algebra.kepler import two_sum
+from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import add, axpy
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
@@ -50,20 +51,19 @@ def shortfall(q):
 
 @inlined
 def swing(q, e, c):
-    """Product q e minus q, of unit quaternions, and c q.
+    """Product q e minus q, of unit quaternions, times 1 + c.
 
-    Small for a small rotation, it is rounded by less than q. c, at round-off, corrects the length where nothing is yet
-    rounded: added to the sum it is lost where q is small, and as other components alone are corrected, attitudes drift,
-    by 1e-20 in a step. For rotations above a radian -vv/(1 + e[0]) would contain the error of |e|.
+    It is small for a small rotation, so that q plus it is rounded by half an ulp of q, up as often as down. The
+    correction of the length is part of it: applied to q afterwards, or to e, whose scalar part is near 1, it would be
+    rounded the same way in every step. For rotations above a radian e[0] - 1 is computed directly, as -vv/(1 + e[0])
+    would contain the error of |e|.
     """
     vv = e[1] * e[1] + e[2] * e[2] + e[3] * e[3]
-    d = -vv / (1.0 + e[0]) if e[0] > NEARLY_ONE else e[0] - 1.0
+    a = multiply(q, (-vv / (1.0 + e[0]) if e[0] > NEARLY_ONE else e[0] - 1.0, e[1], e[2], e[3]))
     return (
-        fused(q[0], d, c * q[0]) - q[1] * e[1] - q[2] * e[2] - q[3] * e[3],
-        fused(q[1], d, c * q[1]) + q[0] * e[1] + q[2] * e[3] - q[3] * e[2],
-        fused(q[2], d, c * q[2]) + q[0] * e[2] - q[1] * e[3] + q[3] * e[1],
-        fused(q[3], d, c * q[3]) + q[0] * e[3] + q[1] * e[2] - q[2] * e[1],
-    )
+        fused(c, q[0] + a[0], a[0]), fused(c, q[1] + a[1], a[1]), fused(c, q[2] + a[2], a[2]),
+        fused(c, q[3] + a[3], a[3]),
+    )  # fmt: skip
 
 
 @inlined
