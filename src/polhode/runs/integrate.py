@@ -215,7 +215,7 @@ def integrate(
         if type(system) is not System or system.made_again is not None:
             system = present_system(system)
         chosen = system.recommended if method is None else method
-        before = asked_before(system, chosen, key_of(method, given))
+        before = asked_before(system.__dict__.get("_requests", ()), chosen, key_of(method, given))
         if before is not None and (ds := once_more(before.__dict__["idle"], at_start)) is not None:
             return ds
     request = requested(system, method, given)

@@ -314,9 +314,8 @@ def for_tolerance(system: System) -> str:
     return "taylor" if system.N <= MOST_OF_SERIES and not read and system.dynamics.traced else WITHOUT_SERIES
 
 
-def asked_before(system: System, method: str | Method | MethodSpec, key: tuple[object, ...] | None) -> Request | None:
-    """That of the last two requests of a system from which one with a ``key_of`` differs in the start alone."""
-    kept = system.__dict__.get("_requests", ())
+def asked_before(kept: Iterable[Any], method: str | Method | MethodSpec, key: tuple[object, ...] | None) -> Any:
+    """That of the requests kept by a system from which one with a ``key_of`` differs in the start alone, or None."""
     return next((request for before, request, row in kept if before == key and present_row(method) == row), None)
 
 
