@@ -64,9 +64,14 @@ def test_integrable_tops_have_the_megno_of_the_oracle(name):
 
 
 def test_a_general_top_has_the_exponents_of_the_oracle():
+    """Over 32,000 it is 0.073 to 0.090 for neighbours, so the mean of three is looked at."""
     top, start = tops(oracle.GENERAL_TOP)
-    ds = ph.chaos.lyapunov(top, "rkn6_14a", step=0.1, t_end=8000.0, **start)
-    assert 0.06 < float(ds.exponent[0]) < 0.09  # the oracle's after 2,000, of two vectors: 0.077 and 0.111
+    momenta = np.outer(1.0 + 1e-12 * np.arange(3), start.pop("angular_momentum"))
+    found = [
+        ph.chaos.lyapunov(top, "rkn6_14a", step=0.1, t_end=32000.0, angular_momentum=m, **start).exponent[0]
+        for m in momenta
+    ]
+    assert 0.06 < np.mean(found) < 0.09  # the oracle's after 2,000, of two vectors: 0.077 and 0.111
 
 
 def test_a_vector_of_a_general_top_grows_as_by_the_oracle():

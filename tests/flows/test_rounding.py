@@ -10,7 +10,9 @@ import pytest
 
 from cover import chosen
 from each import each
+from polhode.flows import sums
 from polhode.kernel import drive, layout as L
+from polhode.kernel.jit import python_of
 from polhode.methods.free_flows import free_flow
 
 BODIES = (
@@ -113,3 +115,15 @@ def test_a_hundred_million_steps(name):
     energy, length, unit = drifts(name, 1e-3, 12_500_000)
     assert length.max() < 1e-12 and unit.max() < 2e-14
     assert name != "exact" or energy.max() < 2e-12
+
+
+def test_a_small_component_is_corrected_with_the_others():
+    """The correction of a length is 1e-16 of each, though the change to which it is added has an ulp of 7e-18."""
+    rng, correction = np.random.default_rng(1), 2.0**-53
+    q = 0.03 * rng.uniform(1.0, 2.0, (4, 4000))
+    q[3] = np.sqrt(1.0 - (q[:3] ** 2).sum(axis=0))
+    e = 0.1 * rng.uniform(0.5, 1.0, (4, 4000))
+    e[0] = np.sqrt(1.0 - (e[1:] ** 2).sum(axis=0))
+    turn = python_of(sums.swing)
+    changes = [np.subtract(turn(*rows, correction), turn(*rows, 0.0)) for rows in zip(q.T, e.T, strict=True)]
+    assert np.mean(changes, axis=0) == pytest.approx(correction * q.mean(axis=1), rel=0.1)

@@ -226,14 +226,14 @@ def same(a, b, names=("position", "momentum", "attitude", "angular_momentum"), *
 def test_without_friction_it_is_leapfrog(flow):
     """To round-off where the same maps are composed, which LLVM fuses in each kernel by itself; to more where one of
     them is halved."""
-    leap = {name: ph.integrate(wells(3), name + flow, step=0.1, steps=50, **start(3)) for name in ("v2", "v2_dkd")}
+    leap = {name: ph.integrate(wells(3), name + flow, step=0.1, steps=40, **start(3)) for name in ("v2", "v2_dkd")}
     for name, other in (("obabo", "v2"), ("baoab", "v2"), ("aboba", "v2_dkd")):
-        ds = ph.integrate(wells(3), method(name + flow, temperature=2.0, friction=0.0), step=0.1, steps=50, **start(3))
+        ds = ph.integrate(wells(3), method(name + flow, temperature=2.0, friction=0.0), step=0.1, steps=40, **start(3))
         if flow and name == "baoab":  # two halves of an approximate rotation are another one
             assert 1e-12 < np.abs(ds.attitude - leap[other].attitude).max() < 1e-2
         else:
             same(ds, leap[other], rtol=0, atol=1e-14 if name == "obabo" else 1e-11)
-    infinite = ph.integrate(wells(3), f"nose_hoover{flow}:temperature=2:tau=inf", step=0.1, steps=50, **start(3))
+    infinite = ph.integrate(wells(3), f"nose_hoover{flow}:temperature=2:tau=inf", step=0.1, steps=40, **start(3))
     same(infinite, leap["v2"], rtol=0, atol=1e-14)
     assert not infinite.thermostat.any()
 

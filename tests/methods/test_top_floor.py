@@ -39,8 +39,8 @@ def ready(name):
     """System and state at the start."""
     made = problem(name)
     initial = dict(made.initial)
-    system = made.build()
-    return system, start_state(system, attitude=exp_quaternion(initial.pop("rotation_vector")), **initial)
+    system, q = made.build(), exp_quaternion(initial.pop("rotation_vector"))
+    return system, start_state(system, attitude=q / np.sqrt((q * q).sum()), **initial)
 
 
 def error(name, label, n, compensated=False):

@@ -14,7 +14,6 @@ the auxiliary variables.
 from __future__ import annotations
 
 from polhode.algebra.kepler import two_sum
-from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import add, axpy
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
@@ -51,19 +50,20 @@ def shortfall(q):
 
 @inlined
 def swing(q, e, c):
-    """Product q e minus q, of unit quaternions, times 1 + c.
+    """Product q e minus q, of unit quaternions, and c q.
 
-    It is small for a small rotation, so that q plus it is rounded by half an ulp of q, up as often as down. The
-    correction of the length is part of it: applied to q afterwards, or to e, whose scalar part is near 1, it would be
-    rounded the same way in every step. For rotations above a radian e[0] - 1 is computed directly, as -vv/(1 + e[0])
-    would contain the error of |e|.
+    Small for a small rotation, it is rounded by less than q. c, at round-off, corrects the length where nothing is yet
+    rounded: added to the sum it is lost where q is small, and as other components alone are corrected, attitudes drift,
+    by 1e-20 in a step. For rotations above a radian -vv/(1 + e[0]) would contain the error of |e|.
     """
     vv = e[1] * e[1] + e[2] * e[2] + e[3] * e[3]
-    a = multiply(q, (-vv / (1.0 + e[0]) if e[0] > NEARLY_ONE else e[0] - 1.0, e[1], e[2], e[3]))
+    d = -vv / (1.0 + e[0]) if e[0] > NEARLY_ONE else e[0] - 1.0
     return (
-        fused(c, q[0] + a[0], a[0]), fused(c, q[1] + a[1], a[1]), fused(c, q[2] + a[2], a[2]),
-        fused(c, q[3] + a[3], a[3]),
-    )  # fmt: skip
+        fused(q[0], d, c * q[0]) - q[1] * e[1] - q[2] * e[2] - q[3] * e[3],
+        fused(q[1], d, c * q[1]) + q[0] * e[1] + q[2] * e[3] - q[3] * e[2],
+        fused(q[2], d, c * q[2]) + q[0] * e[2] - q[1] * e[3] + q[3] * e[1],
+        fused(q[3], d, c * q[3]) + q[0] * e[3] + q[1] * e[2] - q[2] * e[1],
+    )
 
 
 @inlined
@@ -82,16 +82,16 @@ def enter_rotation(i, dm, e, p):
 
 @inlined
 def enter_rotation_compensated(i, dm, e, p):
-    """``enter_rotation``, compensated."""
+    """``enter_rotation``, compensated, which keeps the correction of the length as well."""
     at = L.BODY * i
-    c = int(p.step_info[L.COMPENSATION_AT]) + at + L.ATTITUDE
-    q, k = get4(p.y, at + L.ATTITUDE), get4(p.y, c)
-    a = swing(q, e, shortfall(q) - (q[0] * k[0] + q[1] * k[1] + q[2] * k[2] + q[3] * k[3]))
-    s = a[0] + a[1] + a[2] + a[3]
-    if 0.0 * (q[0] + q[1] + q[2] + q[3] + s) != 0.0:
+    at_c = int(p.step_info[L.COMPENSATION_AT]) + at + L.ATTITUDE
+    q, k = get4(p.y, at + L.ATTITUDE), get4(p.y, at_c)
+    a, c = swing(q, e, 0.0), shortfall(q) - (q[0] * k[0] + q[1] * k[1] + q[2] * k[2] + q[3] * k[3])
+    if 0.0 * (q[0] + q[1] + q[2] + q[3] + a[0] + a[1] + a[2] + a[3]) != 0.0:
         return L.NOT_FINITE
     for n in range(4):
-        p.y[at + L.ATTITUDE + n], p.y[c + n] = two_sum(q[n], k[n] + a[n])
+        s, r = two_sum(q[n], a[n])
+        p.y[at + L.ATTITUDE + n], p.y[at_c + n] = two_sum(s, fused(c, s, r + k[n]))
     add3_compensated(at + L.ANGULAR, 1.0, dm, p)
     return L.OK
 

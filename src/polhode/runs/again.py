@@ -18,6 +18,8 @@ LARGEST = 1e60
 """Moments of inertia and angular momenta beyond this or below its inverse over- or underflow when they are squared."""
 OVERFLOWING = 1e100
 """Numbers of a start beyond this would overflow when squared; distances from a centre below its inverse."""
+ROUNDED = 4.5e-16
+"""Attitudes whose length is this near 1 are taken as they are: rows of runs, and what rounding has left of 1."""
 UNUSUAL = -1
 """The status of a run from a start of which the ordinary run has to tell."""
 WATCH, OWN = 12, 15
@@ -44,6 +46,7 @@ def one_body(given, about, y):
     length = sqrt(a * a + b * b + c * c + d * d)
     if not abs(length - 1.0) <= 1e-6:
         return False
+    length = length if abs(length - 1.0) > ROUNDED else 1.0
     put4(y, L.ATTITUDE, product((a / length, b / length, c / length, d / length), frame))
     m, p = get3(given, 5), get3(given, 11)
     if said & 6:

@@ -17,7 +17,7 @@ from polhode.flows.sums import COMPENSATION, OF_POINTS
 from polhode.kernel import layout as L
 from polhode.kernel.jit import FLOAT
 from polhode.methods import CompiledMethod, MethodSpec
-from polhode.runs.again import LARGEST, OVERFLOWING, one_body
+from polhode.runs.again import LARGEST, OVERFLOWING, ROUNDED, one_body
 from polhode.runs.integrator import extended, lengths_of
 from polhode.runs.state import FORMS, as_kept
 from polhode.systems import System
@@ -154,7 +154,7 @@ def start_state(
                 f"attitude{f' of body {i}' * (np.ndim(attitude) == 2)} has length {length[i]:g}; give a unit "
                 "quaternion (w, x, y, z)"
             )
-        body[:, L.ATTITUDE : L.ATTITUDE + 4] = q / length[:, None]
+        body[:, L.ATTITUDE : L.ATTITUDE + 4] = q / np.where(np.abs(length - 1.0) > ROUNDED, length, 1.0)[:, None]
     body[:, L.ATTITUDE : L.ATTITUDE + 4] = _by_columns(multiply, body[:, L.ATTITUDE : L.ATTITUDE + 4], frames)
     if angular_velocity is not None:
         omega = _by_columns(rotate_inverse, frames, _of_bodies(angular_velocity, "angular_velocity", N, 3))
