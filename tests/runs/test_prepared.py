@@ -11,6 +11,7 @@ import pytest
 import polhode as ph
 from each import each
 from polhode.kernel import jit
+from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import Integrator
 from polhode.runs.parameters import with_parameters
 
@@ -351,3 +352,15 @@ def test_datasets_are_made_on_what_other_runs_have_left(name, first, monkeypatch
     monkeypatch.setattr(Integrator, "__init__", None)
     assert all(prepared.dataset(one).identical(ds) for one, ds in zip((start, other), wanted, strict=True))
     assert (prepared.run(other).attitude == wanted[1].attitude.values).all() if "attitude" in wanted[1] else True
+
+
+def test_a_start_by_the_kernel_is_that_of_arrays():
+    """A row of one body goes another way than plain numbers do, over arrays of all bodies."""
+    rng = np.random.default_rng(3)
+    for moments in ((1.0, 1.7, 2.3), np.diag([2.0, 3.0, 4.0]) + 0.1):
+        system = ph.rigid_body(moments)
+        q, spin = rng.normal(size=4), rng.normal(size=3)
+        q /= np.linalg.norm(q)
+        for word in ("angular_velocity", "angular_momentum"):
+            plain = start_state(system, attitude=tuple(q), **{word: tuple(spin)})
+            np.testing.assert_array_equal(plain, start_state(system, attitude=q[None], **{word: spin[None]}))
