@@ -12,9 +12,12 @@ from each import each
 from machine_code import assembly
 from polhode.ensembles import lanes
 from polhode.ensembles.engines import Block
-from polhode.kernel import jit, layout as L
+from polhode.kernel import direct, jit, layout as L
 from polhode.kernel.lane_drive import MARCH_LANES
+from polhode.kernel.lane_mode import LaneUnit
+from polhode.kernel.machine import OPTIONS_OF_KERNELS
 from polhode.methods import method
+from polhode.runs import resolution
 from polhode.runs.integrator import Integrator, extended
 
 pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
@@ -218,7 +221,7 @@ def test_constants_that_all_members_share():
 def test_steps_are_vector_instructions():
     system = SYSTEMS["top"]()
     width = lanes.lane_width()
-    kernel = lanes.template(system, method("v2/mr").prepare(), guard=True)
+    kernel = lanes.template(system, method("fg6_5/mr").prepare(), guard=True)
     text = assembly(kernel, MARCH_LANES, width)
     register = "zmm" if width == 16 else "ymm"
     products = re.findall(rf"vf?n?m(?:add|sub)\w*pd.*{register}", text)
@@ -236,3 +239,27 @@ def test_what_has_no_lanes_says_why(name, label, told):
     found = lanes.engine_for(SYSTEMS[name](), method(label))
     assert isinstance(found, str)
     assert told in found
+
+
+def test_kernels_have_no_commutator_loads_where_the_method_asks_for_none(monkeypatch):
+    """They were a third of what was compiled."""
+    written, old = [], LaneUnit.written
+
+    def noted(self, function, options, arguments):
+        written.append(function.__name__)
+        return old(self, function, options, arguments)
+
+    monkeypatch.setattr(LaneUnit, "written", noted)
+    monkeypatch.setattr(direct, "optimised_module", lambda codegen, module, thorough=False: module)
+    for label, asks in (("v2/mr", False), ("fg6_5/mr", True)):
+        written.clear()
+        kernel = lanes.template(SYSTEMS["top"](), method(label).prepare(), True)
+        direct.optimised(kernel, jit.typed(MARCH_LANES), OPTIONS_OF_KERNELS, lanes=8)
+        assert ("commutator_load" in written) is asks and "impulse" in written
+
+
+def test_members_take_no_steps_but_their_own_where_these_are_fine(monkeypatch):
+    """Whether steps resolve the loads is told by the rows."""
+    monkeypatch.setattr(resolution, "_changes", None)
+    spins = {"angular_velocity": np.random.default_rng(1).normal(size=(8, 3))}
+    ph.ensemble(SYSTEMS["top"](), "v2", members=spins, step=0.001, steps=8, engine="lanes")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from math import acos, asin, atan2, ceil, cos, exp, floor, frexp, isnan, log, nan, sin, sqrt
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -18,6 +19,12 @@ from polhode.kernel.simd import exponent_and_fraction, four, fused, product_erro
 from polhode.kernel.source import Unsupported
 
 pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
+
+
+class Pair(NamedTuple):
+    first: float
+    second: float
+
 
 f = hole("f(x, y) -> number")
 FUNCTIONS = hole("FUNCTIONS")
@@ -346,3 +353,50 @@ def test_what_cannot_be_done_is_refused_with_its_place(function, told):
 def test_recursion_where_both_are_computed_is_refused():
     with pytest.raises(Unsupported, match="calls itself without an if statement"):
         both(recursive_choice)
+
+
+# ------------------------------------------------------------------ objects of their own
+@helper
+def shared_by_kernels(x, pair):
+    if x > 0.0:
+        return x * pair[0], pair[1] - sin(x)
+    return pair[1], 2.0 * x
+
+
+def one_call(x, y, out):
+    replaced(FUNCTIONS)
+    for group in range(x.size // 8):
+        i = lane_numbers() + 8 * group
+        out[i] = 0.5
+        if y[i] > 0.0:
+            out[i] = shared_by_kernels(x[i], (y[i], 3.0))[0]
+
+
+def two_calls(x, y, out):
+    replaced(FUNCTIONS)
+    for group in range(x.size // 8):
+        i = lane_numbers() + 8 * group
+        pair = Pair(x[i], 3.0)
+        out[i] = shared_by_kernels(x[i], (y[i], 3.0))[1] + shared_by_kernels(y[i], pair)[0]
+
+
+def test_kernels_over_lanes_share_what_is_an_object_of_its_own(monkeypatch, tmp_path):
+    """It is compiled once, with what is replaced in it, and called for the lanes at hand."""
+    monkeypatch.setenv("POLHODE_CACHE_DIR", str(tmp_path))
+    made, old = [], direct.object_made
+    monkeypatch.setattr(direct, "object_made", lambda name, make: old(name, lambda: made.append(name) or make()))
+
+    def ask(entry, function):
+        out, kernel = np.empty_like(X), jit.bind(entry, FUNCTIONS=((sin, function), (shared_by_kernels,) * 2))
+        jit.compile_kernel(kernel, SIGNATURE, lanes=8)(X, Y, out)
+        return out
+
+    first = ask(one_call, elementary.near_sine)
+    assert np.array_equal(first, np.where(Y > 0.0, np.where(X > 0.0, X * Y, 3.0), 0.5))
+    second = ask(two_calls, elementary.near_sine)
+    assert second == pytest.approx(
+        np.where(X > 0.0, 3.0 - np.sin(X), 2.0 * X) + np.where(Y > 0.0, X * Y, 3.0), abs=1e-14
+    )
+    assert len(made) == 1
+    third = ask(two_calls, elementary.near_cosine)
+    assert len(made) == 2 and third[2] == pytest.approx(3.0 - cos(1.0) + 3.0)

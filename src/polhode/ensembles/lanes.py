@@ -30,7 +30,7 @@ from polhode.arguments import Array
 from polhode.ensembles.engines import Block, Engine, ThreadsEngine
 from polhode.ensembles.legs import in_legs, looked_after
 from polhode.errors import InvalidInput
-from polhode.flows import polynomial_lanes
+from polhode.flows import free_rotation, polynomial_lanes
 from polhode.flows.polynomial_lanes import ADDRESSES, MARCH_TAYLOR, SAMPLES, march_taylor
 from polhode.kernel import jit, lane_drive as D, layout as L
 from polhode.kernel.lane_drive import lane_width
@@ -47,7 +47,7 @@ from polhode.runs.tangent.engine import by_series, loads_of_steps, series_of
 from polhode.systems import System
 from polhode.systems.sampling import loads_for_programs, untraced
 
-IN_LANES = tuple(
+IN_LANES = (free_rotation.increment,) * 2, *(
     (function, helper)
     for functions, helper in (
         ((math.sin, np.sin), elementary.near_sine), ((math.cos, np.cos), elementary.near_cosine),
@@ -193,7 +193,7 @@ def template(
     converting = D.set_in_lanes(len(prepared.coefficients)) if system.sampled else {}
     if prepared.processed and prepared.converter is not None:
         converting |= {"convert": prepared.converter[1], "PROCESSED": True}
-    commutes = float(prepared.modified and system.commutator is not None)
+    commutes = float(system.commutator is not None) if prepared.modified else -1.0
     return bound(  # type: ignore[no-any-return]
         D.march_lanes, step=prepared.step, loads=loads, IN_LANES=IN_LANES, SHAPE=shape_of(system),
         LENGTHS=lengths_of(system, prepared), KNOWN=known(system, guard, commutes), **converting,

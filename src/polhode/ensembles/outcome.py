@@ -198,8 +198,7 @@ class Outcome:
 
     def times_of(self, k: int) -> Array:
         """Times of the rows of a member."""
-        times: Array = np.broadcast_to(self.times, self.rows.shape[:2])[k]
-        return times
+        return cast(Array, self.times[k] if self.times.ndim > 1 else self.times)
 
     def _end(self) -> None:
         """Give members the rows at which events have ended them; those that failed or landed the rows and events that

@@ -307,7 +307,7 @@ def impulse(t, h, g, s, rules, p):
     if p.step_info[L.LOADED] == 0.0:
         loads_at(asked, t, p.y, p.load, p)
         p.step_info[L.LOADED] = 1.0
-    if g != 0.0 and p.step_info[L.LOADED] < 2.0:
+    if p.step_info[L.HAS_COMMUTATOR] >= 0.0 and g != 0.0 and p.step_info[L.LOADED] < 2.0:
         commutator_load(asked, t, p)
         p.step_info[L.LOADED] = 2.0
     if p.step_info[L.VELOCITY_DEPENDENT] == 0.0:
@@ -322,7 +322,7 @@ def impulse(t, h, g, s, rules, p):
             p.step_info[L.LOADED] = 0.0
         if status != L.OK:
             return status
-    if g != 0.0:
+    if p.step_info[L.HAS_COMMUTATOR] >= 0.0 and g != 0.0:
         push(g, p.work, 0, p)
         if split or p.step_info[L.VELOCITY_DEPENDENT] == 0.0:
             enter(g, p.work, 0, p)

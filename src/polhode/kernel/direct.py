@@ -26,9 +26,10 @@ from numba.experimental import function_type as function_type  # what numba know
 
 from polhode.kernel.cache import object_made
 from polhode.kernel.calls import NO_ERROR, Options, Written
-from polhode.kernel.lane_mode import LaneUnit
+from polhode.kernel.lane_mode import LaneUnit, Mask
 from polhode.kernel.later import PLACES, Helper, teach
 from polhode.kernel.machine import ARRAY, CALLED, OBJECT, processor
+from polhode.kernel.numba_lanes import Lanes
 from polhode.kernel.reach import compiler, digest_of
 from polhode.kernel.source import Unsupported
 from polhode.kernel.text import BIT, I32, Block, Builder, Constant, F, I
@@ -148,32 +149,38 @@ def object_of(unit: Any, it: Helper, given: list[Value], directions: int = 0) ->
     codegen, shapes = unit.context.codegen(), tuple(shape_of(a) for a in given)
     if (it, shapes) in unit.functions:
         return unit.functions[it, shapes]
-    key = hashlib.sha256(b"".join(digest_of(one, {}) for one in (it, *unit.rules.values())))
-    key.update(repr((compiler(), directions, outline(Tup(given)), processor())).encode())
+    width = unit.width if isinstance(unit, LaneUnit) else 0
+    others = unit.replaced if width else unit.rules
+    key = hashlib.sha256(b"".join(digest_of(one, {}) for one in (it, *others.values())))
+    key.update(repr((compiler(), directions, width, outline(Tup(given)), processor())).encode())
     name = OBJECT + key.hexdigest()[:32]
 
     def make() -> tuple[Any, ...]:
         module = codegen._create_empty_module(name)
-        own, lanes = Unit(unit.context, unit.typing, module), it.targetoptions.get("lanes", 0)
+        own, lanes = Unit(unit.context, unit.typing, module), it.targetoptions.get("lanes", width)
         if lanes:
             own = LaneUnit(unit.context, unit.typing, module, lanes)
+            own.replaced = unit.replaced if width else {}
         if directions:
             own = type(unit)(unit.context, unit.typing, module, directions)
             own.rules = unit.rules
         written = own.written(it.py_func, Options(it.targetoptions), given)
         entry = ir.Function(module, written.function.ftype, name)
+        entry.attributes.alignstack = written.function.attributes.alignstack
         builder = Builder(entry.append_basic_block("entry"))
         found = builder.call(written.function, entry.args)
         builder.ret_void() if isinstance(found.type, ir.VoidType) else builder.ret(found)
         if not lanes:
             own.copy_into_callers()
+        for one in own.finished if width else ():  # a call within would hand over numbers of all lanes in memory
+            one.function.attributes.add("alwaysinline")
         return (*emitted(codegen, optimised_module(codegen, module, lanes > 0)), outline(written.result))
 
-    result = with_outline(object_made(name, make), unit.kind)
+    result = with_outline(object_made(name, make), unit.kind, width)
     kinds = [unit.struct if leaf is unit.kind else unit.context.get_value_type(leaf) for leaf in leaves_of(result)]
     taken = [leaf.type for a in given for leaf in leaves_of(a)]
     whole = ir.LiteralStructType(kinds) if len(kinds) > 1 else next(iter(kinds), ir.VoidType())
-    function = ir.Function(unit.module, ir.FunctionType(whole, taken), name)
+    function = unit.module.globals.get(name) or ir.Function(unit.module, ir.FunctionType(whole, taken), name)
     found = unit.functions[it, shapes] = Written(function, result, False)
     return found
 
@@ -198,19 +205,21 @@ OUTLINES = (FLOAT, INT, types.CPointer(FLOAT))
 
 
 def outline(value: Value) -> int | tuple[Any, ...]:
-    """What a tuple of numbers is made of: numbers of OUTLINES, -1 of one with derivatives."""
+    """What a tuple of numbers is made of: numbers of OUTLINES, -1 of one with derivatives, -2 of one in lanes, or of
+    which lanes are meant."""
     if isinstance(value, Tup | Known):  # nothing is known
         return tuple(map(outline, getattr(value, "parts", ())))
     from polhode.kernel.tangent_mode import is_active
 
-    return -1 if is_active(value) else OUTLINES.index(value.kind)  # type: ignore[union-attr]
+    kind: Any = value.kind  # type: ignore[union-attr]
+    return -2 if isinstance(kind, Lanes | Mask) else -1 if is_active(value) else OUTLINES.index(kind)
 
 
-def with_outline(outline: int | tuple[Any, ...], active: types.Type) -> Value:
+def with_outline(outline: int | tuple[Any, ...], active: types.Type, width: int) -> Value:
     """A value of this outline whose leaves are their types."""
     if isinstance(outline, tuple):
-        return Tup([with_outline(part, active) for part in outline])
-    kind = active if outline < 0 else OUTLINES[outline]
+        return Tup([with_outline(part, active, width) for part in outline])
+    kind = Lanes(width) if outline < -1 else active if outline < 0 else OUTLINES[outline]
     return Scalar(kind, kind)
 
 

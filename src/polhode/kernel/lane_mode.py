@@ -58,7 +58,8 @@ FEW = 12
 
 # ------------------------------------------------------------------ what kernels over lanes are written with
 def replaced(functions):
-    """Pairs (function, helper): in this kernel the helper computes the function of lanes."""
+    """Pairs (function, helper): in this kernel the helper computes the function of lanes. A helper that computes itself
+    is an object of its own, compiled once for all kernels."""
 
 
 def as_lanes(numbers):
@@ -326,6 +327,9 @@ class LaneWriter(LaneMemory):
         raise Unsupported(f"{it.__name__} of lanes")
 
     def helper(self, it: Any, arguments: list[Value], named: dict[str, Value]) -> Value:
+        if self.unit.replaced.get(it) is it:
+            given = [*map(settled, arguments), Scalar(Mask(self.width), self.mask())]
+            return self.call_written(self.unit.object_of(self.unit, it, given), given)
         if not named and not it.py_func.__defaults__ and not it.targetoptions.get("forceinline"):
             known = [isinstance(a, Known) and type(a.it) in (int, bool) for a in arguments]
             if any(known) and getattr(it, "in_kernels", None) is None:
