@@ -7,8 +7,10 @@ import polhode as ph
 from polhode.methods import method as find_method
 from polhode.programs import series_lanes
 from polhode.programs.chained import chained_text
+from polhode.runs.request import requested
 from polhode.runs.tangent import columns, engine
 from polhode.runs.tangent.engine import method_and_loads, series_of
+from polhode.runs.tangent.transition import Transition
 
 EARTH = ph.planets.EARTH
 
@@ -62,11 +64,50 @@ def test_many_directions_are_those_of_few(monkeypatch, system, name, wanted, sta
 def test_numbers_that_stand_as_they_are_take_two_systems(monkeypatch):
     made = []
     build = columns.system_with
-    monkeypatch.setattr(columns, "system_with", lambda *given: (given[1] and made.append(given)) or build(*given))
-    found = matrix(BODY, "v2", NAMES, SPIN, 0.05)
+    monkeypatch.setattr(columns, "system_with", lambda *given: made.append(given) or build(*given))
+    body = ph.rigid_body((1.0, 1.7, 2.3), torque=bent, parameters=NUMBERS, work=False)
+    found = matrix(body, "v2", NAMES, SPIN, 0.05)
     assert len(made) == 2
+    for factor in (2.0, 1.0):  # which other starts need not make again
+        again = matrix(body, "v2", NAMES, {"angular_velocity": factor * np.array(SPIN["angular_velocity"])}, 0.05)
+    assert np.array_equal(found, again) and len(made) == 2
     monkeypatch.setattr(columns, "FEW", 100)
-    assert np.allclose(found, matrix(BODY, "v2", NAMES, SPIN, 0.05), rtol=1e-13, atol=1e-15) and len(made) == 50
+    assert np.allclose(found, matrix(body, "v2", NAMES, SPIN, 0.05), rtol=1e-13, atol=1e-15) and len(made) == 50
+
+
+def carried(system, name, wanted, start, h):
+    """How many columns are carried along."""
+    words = {"step": h, "steps": 8, "tangent": wanted, **start, **dict.fromkeys(("t_end", "t_eval", "breaks"))}
+    return sum(map(len, Transition(requested(system, name, words)).parts))
+
+
+def nearer(t, r, v, p):
+    """Two forces towards the centre, of which one is that of the orbit itself."""
+    size = (p[0] - p[1] - 2.0 * p[2]) / (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]) ** 1.5
+    return (-size * r[0], -size * r[1], -size * r[2])
+
+
+@pytest.mark.parametrize(
+    ("system", "name", "wanted", "start", "h", "count"),
+    [
+        (ph.rigid_body((1.0, 1.7, 2.3), torque=lambda t, q, w, p: ((p[0] + p[1]) * q[0], p[2] * p[3], p[1] + p[4]),
+                       parameters=NUMBERS[:6]), "v2", NAMES[:5], SPIN, 0.05, 11),
+        (ph.rigid_body((1.0, 1.7, 2.3), torque=lambda t, q, w, p: (sum(p[1::3]) * q[0], sum(p[::3]), sum(p[2::3])),
+                       parameters=NUMBERS), "taylor6", [*NAMES, "inertia"], SPIN, 0.05, 6 + 3 + 3),
+        (ph.orbit(EARTH.mu, force=nearer, parameters=[3e12, 2e12, 1e11]), "v2",
+         ["mu", *NAMES[:3]], ORBIT, 20.0, 6 + 4),
+        (ph.orbit(EARTH.mu, force=lambda t, r, v, p: (p[0] + p[1] - p[2], p[0] + p[1], p[0] + p[1]),
+                  parameters=[3e-3, 2e-3, 1e-3]), "s6_10/kepler", ["mu", *NAMES[:3]], ORBIT, 20.0, 6 + 3),
+    ],
+    ids=["products", "sums", "mu", "split"],
+)  # fmt: skip
+def test_numbers_that_meet_in_a_sum_are_carried_once(monkeypatch, system, name, wanted, start, h, count):
+    found = matrix(system, name, wanted, start, h)
+    assert carried(system, name, wanted, start, h) == count
+    monkeypatch.setattr(columns.Columns, "alike", lambda self, part: np.arange(len(self.names)))
+    each = matrix(system, name, wanted, start, h)
+    assert carried(system, name, wanted, start, h) == len(each.column)
+    assert float((abs(found - each) / abs(each).max("column")).max()) < 1e-13
 
 
 def test_numbers_that_are_made_into_others_are_not_taken_for_them(monkeypatch):
@@ -99,7 +140,7 @@ DRAG = ph.heavy_top((1.0, 1.7, 2.3), (0.1, 0.2, 1.0), 2.0, torque=drag, paramete
 OBLATE = ph.orbit(EARTH.mu, forces=[ph.forces.zonal(J2=1e-3, radius=EARTH.radius)])
 
 
-@pytest.mark.parametrize("order", [2, 7, 14])
+@pytest.mark.parametrize("order", [2, 7, 14, 30])
 @pytest.mark.parametrize(
     ("system", "wanted", "start", "h"),
     [

@@ -388,4 +388,4 @@ def carry_past_changes(
         row_done(row, now)
         return np.concatenate([there, state[bodies:]]), now
 
-    passage.march(columns, engine, times[-1:], vectors, range(K), visit)
+    passage.march(columns, engine, times[-1:], vectors, np.arange(K), visit)

@@ -385,7 +385,7 @@ class Derivative:
         cotangents, direct = self.rows.cotangents(self.states, slopes)
         columns, whole = self.columns, np.zeros(len(self.columns.names))
         for part, _, changes in self.carried:
-            whole[part.start : part.stop] = np.einsum("rw,rwk->k", cotangents, changes)
+            whole[part] = np.einsum("rw,rwk->k", cotangents, changes)
         whole[len(columns.rows) :] += direct
         labels, found = list(columns.names), {}
         by_state = columns.following(whole[: len(columns.rows)])

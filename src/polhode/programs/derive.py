@@ -7,6 +7,7 @@ in ``roles``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from polhode.programs.attitude import ROWS
 from polhode.programs.graph import Graph
@@ -117,6 +118,15 @@ def backward(g: Graph, output: int, leaves: Rows) -> list[int]:
             factor = g.value(d)
             gathered.setdefault(b, []).append((g.mul(w, d), 1.0) if factor is None else (w, factor))
     return [adjoint.get(a, zero) for a in leaves]
+
+
+@lru_cache(maxsize=64)
+def alike(g: Graph, outputs: tuple[int, ...], names: tuple[str, ...]) -> dict[str, int]:
+    """Numbers of inputs by which outputs change, the same where all slopes are, so that only their sum matters."""
+    found: dict[tuple[int, ...], int] = {}
+    every = zip(*(backward(g, a, [g.input(name) for name in names]) for a in outputs), strict=True)
+    moving = {name: slopes for name, slopes in zip(names, every, strict=True) if any(g.value(a) != 0.0 for a in slopes)}
+    return {name: found.setdefault(slopes, len(found)) for name, slopes in moving.items()}
 
 
 # ------------------------------------------------------------------ turns of a body

@@ -28,10 +28,10 @@ from polhode.programs.written import module_of
 
 EIGHT = 8
 """Numbers of a vector: states whose derivatives stand side by side."""
-AT_ONCE = 12
+AT_ONCE = 14
 """Vectors that are summed in one loop: of more, they do not stay in registers."""
-ROWS = LARGEST_ORDER + 2
-"""Orders of rows; that behind the last one stays zero."""
+ROWS = LARGEST_ORDER + 3
+"""Orders of rows; those behind the last one are zero."""
 HEAD_OF_SLOPES = f"{IMPORTS}from polhode.kernel.simd import eight, load8, spread8, store8\n"
 HEAD_OF_LOADS = f"{IMPORTS}from polhode.kernel.tangent_mode import plain, with_derivatives\n"
 Terms = dict[str, list[tuple[int, str]]]
@@ -62,12 +62,15 @@ class _Writer(Writer):
         self.columns = [self._terms(column) for column in slopes]
         names = dict.fromkeys(name for column in self.columns for name in column if name and name[0] != "y")
         self.kept = {name: k for k, name in enumerate(names)}
-        self.pairs = [(j, name) for j, column in enumerate(self.columns[: self.count]) for name in column if name]
+        found: dict[tuple[tuple[int, str], ...], int] = {}  # rows of sums, of which products of two states share one
+        self.pairs = [(found.setdefault(tuple(sorted(terms)), len(found)), j, name) for j, column in
+                      enumerate(self.columns[: self.count]) for name, terms in column.items() if name]  # fmt: skip
+        self.shared = list(found)
         self.parts = range(0, own, EIGHT)
         self.row, self.kept_width = len(self.parts) * EIGHT, -(-len(names) // LANES) * LANES
         self.rows_at = -(-self.size // EIGHT) * EIGHT
         self.pairs_at = self.rows_at + self.row * self.count * ROWS
-        self.numbers_at = self.pairs_at + self.row * len(self.pairs) * ROWS
+        self.numbers_at = self.pairs_at + self.row * len(self.shared) * ROWS
         self.kept_at = self.numbers_at + self.row * (len(self.columns) - self.count)
         self.sums = self.kept_at + self.kept_width * ROWS
         self.size = self.sums + self.width
@@ -94,7 +97,7 @@ class _Writer(Writer):
 
     def of_pair(self, order: str, n: int, part: int) -> str:
         """The sum of the factors that a pair has, times M of an order."""
-        return f"{self.pairs_at + self.row * n + part} + {self.row * len(self.pairs)} * {order}"
+        return f"{self.pairs_at + self.row * n + part} + {self.row * len(self.shared)} * {order}"
 
     def of_column(self, j: int, part: int) -> str:
         """Derivatives of the sums."""
@@ -120,13 +123,13 @@ class _Writer(Writer):
         ]
 
     # -------------------------------------------------------------- lines behind the series
-    def _groups(self, begin: int, end: int) -> Iterable[range]:
-        at_once = max(1, AT_ONCE // len(self.parts))
+    def _groups(self, begin: int, end: int, sums: int = 1) -> Iterable[range]:
+        at_once = max(1, AT_ONCE // (len(self.parts) * sums))
         return (range(k, min(k + at_once, end)) for k in range(begin, end, at_once))
 
-    def _unit(self, j: int, part: int) -> str:
+    def _unit(self, j: int, part: int, one: str) -> str:
         """A part of the row of state j of a unit matrix."""
-        some = ["one" if k == j < self.own else "0.0" for k in range(part, part + EIGHT)]
+        some = [one if k == j < self.own else "0.0" for k in range(part, part + EIGHT)]
         return f"eight({in_lanes(some[:LANES])}, {in_lanes(some[LANES:])})"
 
     @staticmethod
@@ -135,28 +138,44 @@ class _Writer(Writer):
         return " + ".join(f"b{i}_{part}" if f == "1.0" else f"spread8({f}) * b{i}_{part}" for i, f in terms)
 
     def of_states(self) -> list[str]:
-        """M and L_0 - 1."""
-        lines = ["one = 1.0 if k > 0 else 0.0", "share = h / float(k) if k > 0 else 1.0"]
-        still = {i for column in self.columns[: self.count] for i, _ in column.get("", ())}
-        lines += [f"b{i}_{c} = load8(work, {self.of_row('(k + 1)', i, c)})" for i in sorted(still) for c in self.parts]
-        for group in self._groups(0, self.count):
+        """M and L_0 - 1, two orders at a time, k and the even one below it, as both are sums of the same rows."""
+        lines = [f"one, share = 1.0 if k <= K else 0.0, h * {self.inverse('k')}"]
+        lines.append(f"other, less = (1.0, h * {self.inverse('(k - 1)')}) if k > 1 else (0.0, 1.0)")
+        still = [column.get("", ()) for column in self.columns[: self.count]]
+        lines += [f"b{i}_{c} = load8(work, {self.of_row('(k + 1)', i, c)})"
+                  for i in sorted({i for terms in still for i, _ in terms}) for c in self.parts]  # fmt: skip
+        for group in self._groups(0, self.count, 2):
             for j in group:
                 for c in self.parts:
-                    more = self._multiple(self.columns[j].get("", ()), c)
-                    lines.append(f"c{j}_{c} = {self._unit(j, c)}{' + ' * bool(more)}{more}")
-            some = [(n, j, name) for n, (j, name) in enumerate(self.pairs) if j in group]
+                    more = self._multiple(still[j], c)
+                    lines.append(f"c{j}_{c} = {self._unit(j, c, 'one')}{' + ' * bool(more)}{more}")
+                    lines.append(f"d{j}_{c} = {self._unit(j, c, 'other')}")
+            some = [pair for pair in self.pairs if pair[1] in group]
             lines += ["for m in range(K, k, -1):"] * bool(some)
             for name in dict.fromkeys(name for _, _, name in some):
-                lines.append(f"    x = {self.coefficient(name, 'm - k - 1')}")
-                lines += [f"    c{j}_{c} = fused(load8(work, {self.of_pair('m', n, c)}), x, c{j}_{c})"
-                          for n, j, one in some if one == name for c in self.parts]  # fmt: skip
-        for j in range(self.count):
-            for c in self.parts:
-                lines += [f"b{j}_{c} = spread8(share) * c{j}_{c}", f"store8(work, {self.of_row('k', j, c)}, b{j}_{c})"]
-        for n, (j, name) in enumerate(self.pairs):
-            lines += [f"store8(work, {self.of_pair('k', n, c)}, {self._multiple(self.columns[j][name], c)})"
-                      for c in self.parts]  # fmt: skip
-        return ["for k in range(K, -1, -1):", *(f"    {line}" for line in lines)]
+                lines += [
+                    f"    x = {self.coefficient(name, 'm - k - 1')}",
+                    f"    z = {self.coefficient(name, 'm - k')}",
+                ]
+                for n, j, _ in (pair for pair in some if pair[2] == name):
+                    for c in self.parts:
+                        lines.append(f"    a = load8(work, {self.of_pair('m', n, c)})")
+                        lines += [f"    {s}{j}_{c} = fused(a, {by}, {s}{j}_{c})" for s, by in ("cx", "dz")]
+        for s, order, share in (("c", "k", "share"), ("d", "(k - 1)", "less")):
+            for j in range(self.count) if s == "d" else ():
+                for c in self.parts:
+                    lines += [f"d{j}_{c} = d{j}_{c} + {self._multiple(still[j], c)}"] * bool(still[j])
+                    lines += [f"d{j}_{c} = fused(p{n}_{c}, {self.coefficient(name, '0')}, d{j}_{c})"
+                              for n, i, name in self.pairs if i == j]  # fmt: skip
+            for j in range(self.count):
+                for c in self.parts:
+                    lines.append(f"b{j}_{c} = spread8({share}) * {s}{j}_{c}")
+                    lines.append(f"store8(work, {self.of_row(order, j, c)}, b{j}_{c})")
+            for n, terms in enumerate(self.shared):
+                for c in self.parts:
+                    lines.append(f"p{n}_{c} = {self._multiple(terms, c)}")
+                    lines.append(f"store8(work, {self.of_pair(order, n, c)}, p{n}_{c})")
+        return ["for k in range(K + 1 - K % 2, 0, -2):", *(f"    {line}" for line in lines)]
 
     def of_numbers(self) -> list[str]:
         """D; a factor that all terms have is taken out."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from polhode.arguments import Array, ArrayLike, room_for
+from polhode.arguments import Array, ArrayLike, Indices, room_for
 from polhode.display import Display, Progress, teller
 from polhode.errors import (
     FileProblem,
@@ -346,7 +346,7 @@ def taken(request: Request, failing: list[PolhodeError] | None = None) -> tuple[
     return run, record
 
 
-def differentiated(request: Request, by_start: bool) -> tuple[Columns, Array, list[tuple[range, Array, Array]]]:
+def differentiated(request: Request, by_start: bool) -> tuple[Columns, Array, list[tuple[Indices, Array, Array]]]:
     """Columns of a run, the times of its rows, and all that ``Transition.carried`` has of them."""
     from polhode.runs.tangent.engine import MOST_STEPS
     from polhode.runs.tangent.transition import Transition

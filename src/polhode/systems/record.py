@@ -74,8 +74,8 @@ class Switch:
 FROZEN = ("arguments", "mass", "moments", "frames", "parameters", "box", "constants", "axis", "functions", "direct")
 """Attributes of ``System`` that are copied and made read-only."""
 
-KEPT = ("_bodies", "_blocks", "_of_potential", "_compiled", "_sloping", "_dynamics", "_again", "_told", "alone",
-        "without_thickness", "for_kernels", "_words", "work_columns")  # fmt: skip
+KEPT = ("_bodies", "_blocks", "_of_potential", "_compiled", "_sloping", "_dynamics", "_again", "_named", "_told",
+        "alone", "without_thickness", "for_kernels", "_words", "work_columns")  # fmt: skip
 """What a system works out when it is asked."""
 
 NEAR = "abah10_6_4/kepler"

@@ -389,6 +389,14 @@ def assembled(
         return Dataset(made, xr.Coordinates(coords, indexes=indexes), attributes)
 
 
+def enlarged(ds: xr.Dataset, given: Mapping[str, Any]) -> xr.Dataset:
+    """A Dataset of this module with more variables, given as dimensions, values, attributes."""
+    coords = [(name, type(one), one.dims, one._data, one.attrs) for name, one in ds.coords.variables.items()]
+    known = dict(ds.sizes), dict(ds.xindexes), coords
+    made = {str(name): one for name, one in ds.variables.items() if name not in ds.coords}
+    return assembled(made, given, known, ds.attrs, {})
+
+
 def with_events(
     ds: xr.Dataset, system: System, found: Mapping[str, Any], units: str = "consistent",
     members: Constants | None = None,

@@ -21,12 +21,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.algebra.quaternion import multiply, to_matrix
-from polhode.arguments import Array
+from polhode.arguments import Array, Indices
 from polhode.capabilities import listed
 from polhode.errors import InvalidInput, PolhodeError, unknown_name
 from polhode.flows.gyrostat import tables_in, wheels_in
 from polhode.kernel import layout as L
 from polhode.methods.record import CompiledMethod
+from polhode.programs.derive import alike
 from polhode.runs.integrator import extended, goes_on
 from polhode.runs.parameters import arguments_of, system_with, value_at
 from polhode.runs.tangent.engine import Constants
@@ -197,7 +198,10 @@ class Columns:
 
     def __init__(self, system: System, prepared: CompiledMethod, values: Array, wanted: Sequence[str]) -> None:
         self.system, self.rows = system, state_names(system)
-        self.parameters = parameter_names(system, wanted)
+        self.kept: dict[Any, Any] = system.__dict__.setdefault("_named", {})
+        if tuple(wanted) not in self.kept:
+            self.kept[tuple(wanted)] = parameter_names(system, wanted)
+        self.parameters: tuple[tuple[str, str, tuple[int, ...]], ...] = self.kept[tuple(wanted)]
         self.names = (*self.rows, *(name for name, _, _ in self.parameters))
         self.start = start_of(system, prepared, values, system.frames)
         if len(values) == self.start.state.size:
@@ -216,10 +220,28 @@ class Columns:
                 a[:, len(self.rows) :] = slope
             self.varied, self.changing = (slopes[1][None], slopes[2][None], slopes[3][None]), slopes[4]
 
-    def constants_of(self, part: range) -> Constants:
+    def alike(self, part: int) -> Indices:
+        """For each column the first one that is the same, as loads know some parameters by their sum alone; ``part``:
+        those of the loads that a method calls."""
+        programs = [self.system.dynamics_of(one) for one in {L.ALL, part}]
+        if self.varied is None or self.changing is None or not all(one.traced for one in programs):
+            return np.arange(len(self.names))
+        changes = self.varied[2][0]
+        sums, names = np.zeros_like(changes), tuple(f"p{slot}" for slot in np.flatnonzero(changes.any(axis=1)))
+        whole = [alike(one.graph, (*one.force, *one.torque, *one.rates), names) for one in programs]
+        firsts: dict[tuple[int | None, ...], int] = {}
+        to = [firsts.setdefault(tuple(some.get(f"p{k}") for some in whole), k) if f"p{k}" in whole[0] else k
+              for k in range(len(sums))]  # fmt: skip
+        np.add.at(sums, to, changes)
+        known, first = dict[bytes, int](), len(self.rows)
+        every = np.concatenate([self.seeds, self.varied[0][0], self.varied[1][0], sums, self.changing]) + 0.0
+        found = (known.setdefault(column.tobytes(), k) for k, column in enumerate(every.T[first:], first))
+        return np.array([*range(first), *found])
+
+    def constants_of(self, part: Indices) -> Constants:
         """The constants of the system with their derivatives for some columns."""
         _, bodies, frames, parameters, *_ = self.start
-        varied: Any = self.varied and tuple(one[..., part.start : part.stop] for one in self.varied)
+        varied: Any = self.varied and tuple(one[..., part] for one in self.varied)
         return Constants(bodies[None], frames[None], parameters[None], varied)
 
     def _of_state(self, prepared: CompiledMethod, values: Array) -> None:
@@ -260,10 +282,9 @@ class Columns:
         """Whether what loads read beside the bodies was given with the start."""
         return goes_on(self.system, self.start.state)
 
-    def _numbers(self, prepared: CompiledMethod, changes: dict[str, Any], name: str) -> Array:
-        """All numbers of the start, in one row, of the system with other values of arguments."""
+    def _numbers(self, prepared: CompiledMethod, other: System, name: str) -> Array:
+        """All numbers of the start, in one row, of the system or one with another value of this argument."""
         system, read = self.system, self.read_by_loads[0]
-        other = system_with(system, changes) if changes else system
         start = start_of(other, prepared, self.start.state[: L.BODY * system.N], system.frames)
         if self.given:
             start.state[read] = self.start.state[read]
@@ -282,25 +303,34 @@ class Columns:
         """Derivatives of all numbers of the start by parameters that stand there as they are and where nothing else
         follows from them: two systems tell, in which all of one argument have values that differ."""
         found: dict[str, Array] = {}
-        alike: dict[str, list[tuple[str, float]]] = {}
+        groups: dict[str, list[str]] = {}
         for name, path, where in self.parameters:
             if name == path and not where:
-                alike.setdefault(name.partition(".")[0], []).append((name, float(value_at(self.system, name))))  # type: ignore[arg-type]
-        for head, group in alike.items():
-            if len(group) < FEW:
+                groups.setdefault(name.partition(".")[0], []).append(name)
+        for head, names in groups.items():
+            if len(names) < FEW:
                 continue
-            values, share = np.array([at for _, at in group]), 1.0 + np.arange(len(group)) / len(group)
             with suppress(PolhodeError), np.errstate(invalid="ignore"):
-                before, whose = self._numbers(prepared, {}, head), []
-                for sign in (-1.0, 1.0):
-                    others = values + sign * OFFSETS[1] * share * np.where(values == 0.0, 1.0, np.abs(values))
-                    changes = {name: float(x) for (name, _), x in zip(group, others, strict=True)}
-                    after = self._numbers(prepared, changes, head)
+                before, whose = self._numbers(prepared, self.system, head), []
+                values, neighbours = self._neighbours(tuple(names))
+                for others, neighbour in neighbours:
+                    after = self._numbers(prepared, neighbour, head)
                     same = (after == before) | (np.isnan(after) & np.isnan(before))
                     here = (before[:, None] == values) & (after[:, None] == others) & ~same[:, None]
                     whose.append(here if (here.sum(axis=1) == ~same).all() else 0.0 * here)
                 if (whose[0] == whose[1]).all() and whose[0].any(axis=0).all():
-                    found |= {name: whose[0][:, k].astype(float) for k, (name, _) in enumerate(group)}
+                    found |= {name: whose[0][:, k].astype(float) for k, name in enumerate(names)}
+        return found
+
+    def _neighbours(self, names: tuple[str, ...]) -> tuple[Array, list[tuple[Array, System]]]:
+        """Values of numbers, and two systems in which all of them differ, with their values there; kept."""
+        if ("near", names) not in self.kept:
+            values = np.array([value_at(self.system, name) for name in names])
+            away = OFFSETS[1] * (1.0 + np.arange(len(names)) / len(names))
+            near = [values + share * np.where(values == 0.0, 1.0, np.abs(values)) for share in (-away, away)]
+            made = [system_with(self.system, dict(zip(names, one.tolist(), strict=True))) for one in near]
+            self.kept["near", names] = values, list(zip(near, made, strict=True))
+        found: tuple[Array, list[tuple[Array, System]]] = self.kept["near", names]
         return found
 
     def _split(self, whole: Array) -> list[Array]:
@@ -329,7 +359,8 @@ class Columns:
                 changed[where] += s
                 if len(where) == 2 and where[0] != where[1]:
                     changed[where[::-1]] += s
-            return self._numbers(prepared, {path: changed if where else float(changed)} if s else {}, name)
+            changes = {path: changed if where else float(changed)}
+            return self._numbers(prepared, system_with(system, changes) if s else system, name)
 
         ways = [(_smooth_slope, offset) for offset in OFFSETS] + [
             (_smooth_slope_of_one_side, offset) for offset in ONE_SIDED
@@ -354,11 +385,11 @@ class Columns:
             return whole
         raise InvalidInput(f"no derivative by {name}: a system with a value near {at:g} cannot be built ({problem})")
 
-    def read(self, states: Array, derivatives: Array, first: int = 0) -> Array:
-        """Derivatives of the minimal coordinates at rows (n, rows, columns)."""
+    def read(self, states: Array, derivatives: Array, part: Indices) -> Array:
+        """Derivatives of the minimal coordinates at rows (n, rows, columns) by some columns."""
         n, columns = len(states), derivatives.shape[-1]
         found = np.zeros((n, len(self.rows), columns))
-        changes = None if self.varied is None else self.varied[1][0][:, first : first + columns]
+        changes = None if self.varied is None else self.varied[1][0][:, part]
         for r, (i, quantity) in enumerate(quantities(self.system)):
             at, out = L.BODY * i, slice(3 * r, 3 * r + 3)
             frame = np.array(self.system.frames[i], dtype=float)

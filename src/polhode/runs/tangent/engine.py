@@ -250,23 +250,21 @@ def _compiled(
         converting = {"set_states": sample_valves if valves else sample, "SAMPLES": True}
     if prepared.processed and prepared.converter is not None:
         converting |= {"convert": prepared.converter[1], "PROCESSED": True}
-    template = jit.bind(  # type: ignore[no-untyped-call]
-        D.march_tangents,
-        step=step,
-        loads=loads,
-        RULES=(*tangent_rules.RULES, *attraction.RULES),
-        APART=tangent_rules.APART,
-        VARIED=varied,
-        OF_BODIES=engine.of_bodies,
-        TIMED=engine.timed,
-        **converting,
-    )
     try:
-        return prepared, jit.compile_kernel(template, D.MARCH_TANGENTS, directions=padded(directions))  # type: ignore[no-untyped-call]
+        how = {"VARIED": varied, "OF_BODIES": engine.of_bodies, "TIMED": engine.timed}
+        return prepared, _loop(padded(directions), step=step, loads=loads, **how, **converting)
     except Unsupported as problem:
         raise InvalidInput(
             f"method {method.label!r} with {system.name!r} has no derivatives here, because of {problem}"
         ) from None
+
+
+@lru_cache(maxsize=64)
+def _loop(directions: int, **bound: Any) -> Callable[..., Any]:
+    """The compiled loop with these functions and choices."""
+    rules = {"RULES": (*tangent_rules.RULES, *attraction.RULES), "APART": tangent_rules.APART}
+    template = jit.bind(D.march_tangents, **rules, **bound)  # type: ignore[no-untyped-call]
+    return jit.compile_kernel(template, D.MARCH_TANGENTS, directions=directions)  # type: ignore[no-any-return, no-untyped-call]
 
 
 @lru_cache(32)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import Array, Mask
+from polhode.arguments import Array, Indices, Mask
 from polhode.errors import StepFailed
 from polhode.kernel import layout as L
 from polhode.runs.stepping import Run
@@ -183,7 +183,7 @@ class Passage:
 
     # -------------------------------------------------------------- states and derivatives
     def march(
-        self, columns: Columns, engine: TangentEngine, times: Array, seeds: Array, part: range,
+        self, columns: Columns, engine: TangentEngine, times: Array, seeds: Array, part: Indices,
         visit: Callable[[float, Array, Array], tuple[Array, Array]] | None = None,
     ) -> tuple[Array, Array]:  # fmt: skip
         """States (rows, width) and derivatives (rows, width, columns) at the times of rows. What ``visit`` returns for
@@ -224,7 +224,7 @@ class _Taking:
     """A leg that is being taken with derivatives."""
 
     def __init__(
-        self, passage: Passage, columns: Columns, engine: TangentEngine, leg: Leg, part: range, begin: Array
+        self, passage: Passage, columns: Columns, engine: TangentEngine, leg: Leg, part: Indices, begin: Array
     ) -> None:
         self.passage, self.columns, self.engine = passage, columns, engine
         self.leg, self.part, self.begin = leg, part, begin
@@ -395,7 +395,7 @@ class _Taking:
         if columns.varied is None or columns.changing is None or self.constants.varied is None:
             return by_time, by_state, found
         first = sum(len(one.numbers) for one in before)
-        changing = columns.changing[first : first + len(own), self.part.start : self.part.stop]
+        changing = columns.changing[first : first + len(own), self.part]
         for n, slopes in enumerate((self.constants.varied[0][0], self.constants.varied[2][0], changing)):
 
             def moved(numbers: Array, n: int = n) -> Array:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from typing import Any
 
 import numpy as np
 
-from polhode.arguments import Array, room_for
+from polhode.arguments import Array, Indices, room_for
 from polhode.errors import InvalidInput, StepFailed
 from polhode.kernel import layout as L
 from polhode.lazy import xr
@@ -27,6 +27,7 @@ from polhode.runs.tangent.engine import Steps, TangentEngine, method_and_loads
 from polhode.runs.tangent.passage import Passage
 from polhode.runs.variable_steps import AdaptiveRun
 from polhode.systems.sampling import cut_by
+from polhode.trajectory.build import enlarged
 
 MOST_AT_ONCE = 40
 """Most columns that are carried along together; of more, the steps are taken again."""
@@ -83,7 +84,9 @@ class Transition:
                 raise InvalidInput(f"{self.columns.names[k]} decides what the loads of {system.name!r} are, so there "
                                    "is no derivative by it")  # fmt: skip
         first = 0 if by_start else len(self.columns.rows)
-        self.parts = [range(k, min(k + MOST_AT_ONCE, K)) for k in range(first, K, MOST_AT_ONCE)]
+        self.alike = np.arange(K) if self.changes or system.sampled else self.columns.alike(prepared.part)
+        own = np.flatnonzero(self.alike == np.arange(K))[first:]
+        self.parts = [own[k : k + MOST_AT_ONCE] for k in range(0, len(own), MOST_AT_ONCE)]
         varied = self.columns.varied
         of_bodies = varied is not None and bool(varied[0].any() or varied[1].any())
         how = (varied is not None, request.settings.guard, chosen, bool(request.breaks), False, of_bodies)
@@ -98,7 +101,7 @@ class Transition:
         room_for(float(np.prod(shape)), "numbers of state_transition")
         matrix = np.empty(shape)
         for part, states, changes in self.carried(times, run):
-            matrix[:, :, part.start : part.stop] = columns.read(states, changes, part.start)
+            matrix[:, :, part] = columns.read(states, changes, part)
         words = {
             "long_name": "derivative of the state with respect to the state at the start and to parameters",
             "units": "those of the row over those of the column",
@@ -108,11 +111,11 @@ class Transition:
         if isinstance(self.request.steps, FixedStep):  # else rows are those of the dense output
             growth = float(np.abs(matrix).max()) if matrix.size and np.isfinite(matrix).all() else np.inf
             check_same_states(self.request, {name: ds[name].values for name in SEEN if name in ds}, states, growth)
-        made = partial(xr.Variable, fastpath=True)  # else xarray loads dask, where there is one: 0.5 s
-        found = {k: made(k, np.array(names)) for k, names in (("row", columns.rows), ("column", columns.names))}
-        return ds.assign(found | {"state_transition": made(("time", "row", "column"), matrix, words)})
+        found: dict[str, Any] = {"state_transition": (("time", "row", "column"), matrix, words)}
+        found |= {k: ((k,), np.array(names), {}) for k, names in (("row", columns.rows), ("column", columns.names))}
+        return enlarged(ds, found)
 
-    def carried(self, times: Array, run: Run | None) -> Iterator[tuple[range, Array, Array]]:
+    def carried(self, times: Array, run: Run | None) -> Iterator[tuple[Indices, Array, Array]]:
         """Of the columns that are carried along together: which they are, the states (rows, width) at the times of
         rows, and their derivatives (rows, width, columns); of loads that change a run is needed, which is over."""
         steps, run = self._steps(run)
@@ -120,9 +123,10 @@ class Transition:
             room_for(6.0 * steps.n, "steps")
         passage = Passage(steps, self.request.system, run if self.changes else None)
         for part, engine in zip(self.parts, self.engines, strict=True):
-            seeds = self.columns.seeds[:, part.start : part.stop]
+            seeds, every = self.columns.seeds[:, part], np.flatnonzero(np.isin(self.alike, part))
             room_for(float(len(times) * seeds.size), "derivatives of rows")
-            yield part, *passage.march(self.columns, engine, times, seeds, part)
+            states, changes = passage.march(self.columns, engine, times, seeds, part)
+            yield every, states, changes[..., np.searchsorted(part, self.alike[every])]
 
     def _steps(self, taken: Run | None) -> tuple[Steps, Run | None]:
         """The steps that the run takes, and a run that has taken all of them."""
