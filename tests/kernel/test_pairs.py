@@ -141,6 +141,7 @@ BOXES = {
     "one cell": (3.4, 3.4, 3.4), "two cells would be one": (6.7, 6.7, 6.7), "three cells": (9.1, 9.1, 9.1),
     "five cells": (15.5, 15.5, 15.5), "one, three and five": (4.0, 9.5, 15.2), "slab": (3.3, 14.0, 3.3),
     "four, two and one": (12.1, 6.2, 3.5), "just three": (9.0 + 1e-12, 9.0 + 1e-12, 9.0),
+    "three, four and five": (9.1, 12.4, 15.5),
 }  # fmt: skip
 
 
@@ -149,6 +150,7 @@ BOXES = {
     chosen(
         itertools.product(BOXES, [2, 3, 5, 40, 150]),
         [*((name, 40) for name in BOXES), ("three cells", 150), ("one, three and five", 150), ("one cell", 2),
+         ("three, four and five", 150),
          ("slab", 3), ("three cells", 5)],
     ),
 )  # fmt: skip
@@ -250,14 +252,15 @@ def test_no_bit_depends_on_the_skin(liquid, usual, skin):
     np.testing.assert_array_equal(path(ph.dipoles(200, **LIQUID, skin=skin), liquid), usual)
 
 
-def test_no_bit_depends_on_the_room_for_lists(liquid, usual):
-    np.testing.assert_array_equal(path(crowded(ph.dipoles(200, **LIQUID)), liquid), usual)
-    for room in (10, 300, 1500):  # of which some hold some slices
-        system = ph.dipoles(200, **LIQUID)
+@pytest.mark.parametrize(("cutoff", "rooms"), [(2.5, (10, 300, 1500)), (1.3, (10, 300))], ids=["one cell", "cells"])
+def test_no_bit_depends_on_the_room_for_lists(liquid, cutoff, rooms):
+    system = ph.dipoles(200, **LIQUID | {"cutoff": cutoff})
+    usual = path(system, liquid)
+    np.testing.assert_array_equal(path(crowded(system), liquid), usual)
+    for room in rooms:  # of which some hold some slices
         parameters = system.parameters.copy()
         parameters[pairs.CAPACITY] = room
-        system = replace(system, parameters=parameters)
-        np.testing.assert_array_equal(path(system, liquid), usual)
+        np.testing.assert_array_equal(path(replace(system, parameters=parameters), liquid), usual)
 
 
 def test_no_bit_depends_on_when_a_list_was_made(liquid):

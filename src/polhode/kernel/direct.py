@@ -133,7 +133,12 @@ def optimised_module(codegen: Any, module: ir.Module, thorough: bool = False) ->
     """A module that is optimised once as a whole, not function by function before and twice, as numba's is for the sake
     of reference counts, of which there are none; ``thorough``: by all of LLVM's optimisations, not only ``PASSES``."""
     codegen._check_llvm_bugs()
-    written = llvm.parse_assembly(cgutils.normalize_ir_text(str(module)))
+    text = str(module)
+    if " x double>" in text and " alignstack(" not in text:
+        for one in module.functions:  # else spilled vectors may lie in two cache lines, or pages
+            one.attributes.alignstack = 64
+        text = str(module)
+    written = llvm.parse_assembly(cgutils.normalize_ir_text(text))
     written.verify()
     found = llvm.parse_assembly(str(codegen._create_empty_module(module.name)))
     found.link_in(written)  # which puts functions before those that call them

@@ -3,10 +3,10 @@
 The pass takes eight pairs at a time. Three functions of the system are bound into it:
 
     pack(i, at, N, y, bodies, c) write the data of body i, WIDTH numbers, to c[at:]
-    pair(a, b, left, c)          interaction of the body with data at c[a:] and eight others, at c[b[k]:]: 11 vectors of
-                                 eight, zero from ``left`` on, which are force on a and energy; torque on a and virial;
-                                 minus the torques on the others (in place of a torque, whatever ``turned`` takes, such
-                                 as a field there)
+    pair(a, b, d, left, c)       interaction of the body with data at c[a:] and eight others, at c[b[k]:] and ``apart``
+                                 by d: 11 vectors, zero from ``left`` on, which are force on a and energy; torque on a
+                                 and virial; minus the torques on the others (in place of a torque, whatever ``turned``
+                                 takes, such as a field there)
     turned(i, at, sums, y, c)    torque on body i in its principal frame, from its data at c[at:] and the sums of the
                                  torques of its pairs at c[sums:]
 
@@ -84,7 +84,8 @@ LANES, ROW = 8, 8
 LISTED_NOW, NO_ROOM = 1.0, -1.0
 SMALLEST_SLICE, MOST_SLICES = 64, 8
 """Fewest bodies of a slice; most slices. They fix the order of sums: they must not depend on the number of threads."""
-MOST_CELLS = 32
+MOST_CELLS, CLOSE = 32, 27
+"""Most cells along an edge; so many or fewer cells are one: nearly all of them are beside each other."""
 DENSEST = 2.0
 """Bodies in a cube of their diameter for which memory is reserved; hard spheres have 1.42 at most."""
 THINNEST = 1e-6
@@ -100,10 +101,10 @@ LISTING, TAKING, GIVING = 0, 1, 2
 
 
 pack = hole("pack(i, at, N, y, bodies, c)", "The system's function that writes the data of a body.")
-pair = hole("pair(a, b, left, c) -> 11 vectors", "The system's interaction of a body with eight others.")
+pair = hole("pair(a, b, d, left, c) -> 11 vectors", "The system's interaction of a body with eight others.")
 turned = hole("turned(i, at, sums, y, c) -> 3-tuple", "The system's torque on a body.")
 
-pairs_of = hole("pairs_of(a, first, count, sums, c, w) -> vector", "``row`` of a system.")
+pairs_of = hole("pairs_of(a, first, count, sums, data, width, c, w) -> vector", "``row`` of a system.")
 take = hole("take(s, N, c)", "``take_slice`` of a system.")
 give = hole("give(s, N, y, c, out)", "``give_slice`` of a system.")
 part = hole("part(job, s, n, N, y, c, out)", "``part_of`` of a system.")
@@ -140,7 +141,7 @@ def parameters_of(
     lengths = (
         NOW, 3 * N, width * N, ROW * (N + 1) * slices, 2 * slices, slices, 3 * (N + 8),
         2 * N, capacity * slices + LANES, N, cells**3 + 1, N, cells**3 * slices, ((N >> BITS) + 1) * slices,
-        2 * (N + 8) * slices, KEPT * (ROW + L.BODY * N) * (slices > 1),
+        2 * (N + 16) * slices, KEPT * (ROW + L.BODY * N) * (slices > 1),
     )  # fmt: skip
     for k, length in enumerate(lengths):
         at = -(-at // ROW) * ROW
@@ -158,9 +159,7 @@ def first_of(s, slices, N):
 @helper
 def listed(N, y, c):
     """Whether the list must be rebuilt: 0 no, 1 yes, -1 positions are not finite."""
-    largest = 0.0
-    if c[int(c[NOW_AT]) + LISTED] == 0.0:
-        largest = inf
+    largest = inf if c[int(c[NOW_AT]) + LISTED] == 0.0 else 0.0
     for i in range(N):
         r, b = get3(y, L.BODY * i + L.POSITION), int(c[BEFORE_AT]) + 3 * i
         moved = (r[0] - c[b]) ** 2 + (r[1] - c[b + 1]) ** 2 + (r[2] - c[b + 2]) ** 2
@@ -201,6 +200,8 @@ def sort_into_cells(N, y, c):
         cells_along(extent[1], reach, most, periodic),
         cells_along(extent[2], reach, most, periodic),
     )
+    if n[0] * n[1] * n[2] <= CLOSE:
+        n = 1, 1, 1
     w, cells = integers(c), n[0] * n[1] * n[2]
     heads, order, cell_of = int(c[HEADS_AT]), int(c[ORDER_AT]), int(c[CELL_AT])
     for k in range(cells + 1):
@@ -260,9 +261,7 @@ def pick_near(r, begin, end, found, N, c, w):
         dx = nearest(r[0] - load8(c, x + k), c[BOX], c[INVERSE_BOX])
         dy = nearest(r[1] - load8(c, y + k), c[BOX + 1], c[INVERSE_BOX + 1])
         dz = nearest(r[2] - load8(c, z + k), c[BOX + 2], c[INVERSE_BOX + 2])
-        near = below(dx * dx + dy * dy + dz * dz, reach)
-        if end - k < LANES:
-            near &= (1 << (end - k)) - 1
+        near = below(dx * dx + dy * dy + dz * dz, reach) & ((1 << min(end - k, LANES)) - 1)
         found += pick(w, found, order + k, near)
     return found
 
@@ -275,15 +274,13 @@ def list_rows(s, n, N, c):
     words, cells = (N >> BITS) + 1, n[0] * n[1] * n[2]
     starts = int(c[STARTS_AT]) + s * int(c[CELLS]) ** 3
     marks = int(c[MARKS_AT]) + s * words
-    full, near = int(c[FULL_AT]) + s, int(c[NEAR_AT]) + 2 * (N + 8) * s
+    full, near = int(c[FULL_AT]) + s, int(c[NEAR_AT]) + 2 * (N + 16) * s
     c[full] = 0.0
     at = int(c[LIST_AT]) + s * capacity
     end = at + capacity
     first_body, last_body = first_of(s, slices, N), first_of(s + 1, slices, N)
     periodic = c[BOX] > 0.0
     spans = (1 if n[0] > 1 else 0, 1 if n[1] > 1 else 0, 1 if n[2] > 1 else 0)
-    for k in range(words):
-        w[marks + k] = 0
     for k in range(cells):
         w[starts + k] = w[heads + k]
     for i in range(first_body):
@@ -292,9 +289,7 @@ def list_rows(s, n, N, c):
         first, cell, found = at, w[cell_of + i], near
         w[starts + cell] += 1  # now the bodies of this cell from here on are later than i
         r = get3(c, before + 3 * i)
-        kz = cell % n[2]
-        ky = cell // n[2] % n[1]
-        kx = cell // (n[2] * n[1])
+        kx, ky, kz = cell // (n[2] * n[1]), cell // n[2] % n[1], cell % n[2]
         for dx in range(-spans[0], spans[0] + 1):
             ax = around(kx + dx, n[0], periodic)
             for dy in range(-spans[1], spans[1] + 1):
@@ -304,21 +299,24 @@ def list_rows(s, n, N, c):
                     if ax >= 0 and ay >= 0 and az >= 0:
                         other = (ax * n[1] + ay) * n[2] + az
                         found = pick_near(r, w[starts + other], w[heads + other + 1], found, N, c, w)
-        # The marks give the neighbours in rising order.
+        if cells > 1:  # marks give the neighbours in rising order
+            for k in range(near, found):
+                w[marks + (w[k] >> BITS)] |= 1 << (w[k] & ((1 << BITS) - 1))
+            found = near
+            for k in range(i >> BITS, words):
+                bits = w[marks + k]
+                w[marks + k] = 0
+                while bits != 0:
+                    w[found] = (k << BITS) + lowest_bit(bits)
+                    bits &= bits - 1
+                    found += 1
+        if at + found - near > end:
+            c[full] = 1.0
+            return
         for k in range(near, found):
-            w[marks + (w[k] >> BITS)] |= 1 << (w[k] & ((1 << BITS) - 1))
-        for k in range(i >> BITS, words):
-            bits = w[marks + k]
-            w[marks + k] = 0
-            while bits != 0:
-                if at == end:
-                    c[full] = 1.0
-                    return
-                w[at] = (k << BITS) + lowest_bit(bits)
-                bits &= bits - 1
-                at += 1
-        w[rows + 2 * i] = first
-        w[rows + 2 * i + 1] = at - first
+            w[at + k - near] = w[k]
+        at += found - near
+        w[rows + 2 * i], w[rows + 2 * i + 1] = first, at - first
 
 
 # ------------------------------------------------------------------ sums
@@ -358,9 +356,8 @@ def switched(r, inverse, left, c):
 
 
 @inlined
-def places(k, c, w):
-    """Where the data begin of the eight bodies whose numbers stand at c[k:]."""
-    data, width = int(c[DATA_AT]), int(c[WIDTH])
+def places(k, data, width, w):
+    """Where the data begin of the eight bodies whose numbers stand at c[k:], of those whose data are at c[data:]."""
     return (
         data + width * w[k], data + width * w[k + 1], data + width * w[k + 2], data + width * w[k + 3],
         data + width * w[k + 4], data + width * w[k + 5], data + width * w[k + 6], data + width * w[k + 7],
@@ -368,16 +365,13 @@ def places(k, c, w):
 
 
 @inlined
-def within(a, first, count, near, c, w):
+def within(a, first, count, near, data, width, c, w):
     """Copy those of ``count`` numbers at c[first:] whose bodies are within the cut-off of the one with data at c[a:] to
     c[near:], and the last of them seven times more; returns how many they are."""
     reach, n = c[CUTOFF] * c[CUTOFF], near
     for k in range(first, first + count, LANES):
-        x, y, z, _ = apart(a, places(k, c, w), c)
-        bits = below(x * x + y * y + z * z, reach)
-        if first + count - k < LANES:
-            bits &= (1 << (first + count - k)) - 1
-        n += pick(w, n, k, bits)
+        x, y, z, _ = apart(a, places(k, data, width, w), c)
+        n += pick(w, n, k, below(x * x + y * y + z * z, reach) & ((1 << min(first + count - k, LANES)) - 1))
     for k in range(n, n + LANES - 1 if n > near else n):
         w[k] = w[n - 1]
     return n - near
@@ -389,13 +383,16 @@ def pushed(c, at, f):
     store8(c, at, load8(c, at) - f)
 
 
-def row(a, first, count, sums, c, w):
+def row(a, first, count, sums, data, width, c, w):
     """Sum over the pairs of the body with data at c[a:] and the ``count`` bodies numbered at c[first:], behind which
-    seven more numbers stand: added to the sums of the others; that of the body is returned, for the caller to add."""
+    fifteen more numbers stand, as distances, for which all else waits, are taken eight ahead: added to the sums of the
+    others; that of the body is returned, for the caller to add."""
     zero = spread8(0.0)
     F0, F1, F2, F3, G0, G1, G2, G3 = zero, zero, zero, zero, zero, zero, zero, zero
+    ahead = apart(a, places(first, data, width, w), c)
     for k in range(first, first + count, LANES):
-        f0, f1, f2, f3, g0, g1, g2, g3, h0, h1, h2 = pair(a, places(k, c, w), first + count - k, c)
+        d, ahead = ahead, apart(a, places(k + LANES, data, width, w), c)
+        f0, f1, f2, f3, g0, g1, g2, g3, h0, h1, h2 = pair(a, places(k, data, width, w), d, first + count - k, c)
         F0, F1, F2, F3, G0, G1, G2, G3 = F0 + f0, F1 + f1, F2 + f2, F3 + f3, G0 + g0, G1 + g1, G2 + g2, G3 + g3
         f0, f1, f2, f3, g0, g1, g2, g3 = transposed(f0, f1, f2, zero, h0, h1, h2, zero)
         pushed(c, sums + ROW * w[k], f0)
@@ -415,22 +412,22 @@ def take_slice(s, N, c):
     slices = int(c[SLICES])
     begin, end = first_of(s, slices, N), first_of(s + 1, slices, N)
     sums, rows, w = int(c[SUMS_AT]) + ROW * (N + 1) * s, int(c[ROWS_AT]), integers(c)
-    near, every = int(c[NEAR_AT]) + 2 * (N + 8) * s, int(c[NEAR_AT]) + (N + 8) * (2 * s + 1)
+    near, every = int(c[NEAR_AT]) + 2 * (N + 16) * s, int(c[NEAR_AT]) + (N + 16) * (2 * s + 1)
     data, width = int(c[DATA_AT]), int(c[WIDTH])
     holds = c[int(c[NOW_AT]) + LISTED] == LISTED_NOW
     potential, virial = 0.0, 0.0
-    for k in range(ROW * begin, ROW * N):
-        c[sums + k] = 0.0
+    for k in range(ROW * begin, ROW * N, ROW):
+        store8(c, sums + k, spread8(0.0))
     if not holds:
-        for j in range(N + LANES - 1):
+        for j in range(N + 2 * LANES - 1):
             w[every + j] = min(j, N - 1)
     for i in range(begin, end):
         first, count = every + i + 1, N - 1 - i
         if holds:
             first, count = w[rows + 2 * i], w[rows + 2 * i + 1]
         if c[CUTOFF] > 0.0:
-            first, count = near, within(data + width * i, first, count, near, c, w)
-        F = pairs_of(data + width * i, first, count, sums, c, w)
+            first, count = near, within(data + width * i, first, count, near, data, width, c, w)
+        F = pairs_of(data + width * i, first, count, sums, data, width, c, w)
         at = sums + ROW * N  # scratch memory of this slice
         store8(c, at, F)
         potential += c[at + 3]
@@ -438,21 +435,19 @@ def take_slice(s, N, c):
         at = sums + ROW * i
         store8(c, at, load8(c, at) + F)
     totals = int(c[TOTALS_AT]) + 2 * s
-    c[totals] = potential
-    c[totals + 1] = virial
+    c[totals], c[totals + 1] = potential, virial
 
 
 def give_slice(s, N, y, c, out):
     """Write the loads of the bodies of a part s: sums over the slices that contribute to them."""
     slices = int(c[SLICES])
     sums, data, width = int(c[SUMS_AT]), int(c[DATA_AT]), int(c[WIDTH])
-    for i in range(N * s // slices, N * (s + 1) // slices):
+    begin, end = N * s // slices, N * (s + 1) // slices
+    for other in range(1, slices):
+        for at in range(sums + ROW * max(begin, first_of(other, slices, N)), sums + ROW * end, ROW):
+            store8(c, at, load8(c, at) + load8(c, at + ROW * (N + 1) * other))
+    for i in range(begin, end):
         at = sums + ROW * i
-        for other in range(1, slices):
-            if first_of(other, slices, N) > i:
-                break
-            there = sums + ROW * (N + 1) * other + ROW * i
-            store8(c, at, load8(c, at) + load8(c, there))
         put3(out, L.LOAD * i, get3(c, at))
         put3(out, L.LOAD * i + 3, turned(i, data + width * i, at + 4, y, c))
 
@@ -524,8 +519,7 @@ def pass_of(N, y, bodies, c, out):
     for s in range(int(c[SLICES])):
         potential += c[int(c[TOTALS_AT]) + 2 * s]
         virial += c[int(c[TOTALS_AT]) + 2 * s + 1]
-    c[now + POTENTIAL_SUM] = potential
-    c[now + VIRIAL_SUM] = virial
+    c[now + POTENTIAL_SUM], c[now + VIRIAL_SUM] = potential, virial
     return True
 
 

@@ -37,7 +37,7 @@ DATA = 3  # numbers of a body before its data: its position
 MOST_IN_FULL = 64  # most bodies all pairs of which are a program
 FEW = 3  # most data that turn with a body whose slopes are summed over the pairs; of more, torques are
 IMPORTS = (
-    f"{HEAD_OF_LANES}from polhode.kernel.pairs import apart, gathered, switched\n"
+    f"{HEAD_OF_LANES}from polhode.kernel.pairs import gathered, switched\n"
     "from polhode.kernel.simd import reciprocal_roots\n"
 )
 IMPORTS_OF_BODIES = (
@@ -138,7 +138,7 @@ def _pair(two: OfTwo, outputs: Sequence[int], at: Mapping[int, int], read: int) 
     for a in needed:
         last[a] = max([squares.index(a) if a in squares else 0, *(last[b] for b in h.arguments(a))])
     body.write_in_turn(sorted(needed, key=lambda a: last[a]), given_rows)
-    lines = ["def pair(a, b, left, c):", "x, y, z, d3 = apart(a, b, c)"]
+    lines = ["def pair(a, b, d, left, c):", "x, y, z, d3 = d"]
     for n in range(4, DATA + read, 4):
         lines.append(f"{', '.join(f'd{n + k}' for k in range(4))} = gathered(c, b, {n})")
     results = [f"{body.names[a]} + 0.0 * x" if h.value(a) is not None else body.names[a] for a in outputs]
