@@ -84,3 +84,20 @@ def test_the_momentum_of_the_whole_is_kept(steps):
     spin = ds.spin.values
     assert np.abs(spin - spin[0]).max() < 1e-14 * np.linalg.norm(spin[0])
     assert np.abs(ds.energy_error.values).max() < 1e-15 * np.sqrt(steps) + 1e-14
+
+
+def test_motors_that_do_nothing_cost_one_look_a_kick_and_keep_their_derivatives():
+    """A kick without loads ends there, but not where it is differentiated: friction of zero has a slope."""
+
+    def body(viscous):
+        wheels = ph.reaction_wheels(AXES[:2], 0.01, speed=(50.0, -30.0), viscous=viscous)
+        return ph.rigid_body((1.0, 1.5, 2.0), wheels=wheels)
+
+    run = {"step": 0.05, "steps": 20, "every": 20, "angular_velocity": OMEGA / 10}
+    ds = ph.integrate(body(0.0), "v2", tangent=["wheels.viscous"], **run)
+    assert ds.attrs["load_evaluations_by_velocity"] == 40 and not ds.iterations.any()
+    none, some, more = (ph.integrate(body(v), "v2", **run).wheel_momentum.values[-1] for v in (0.0, 1e-6, 2e-6))
+    slopes = ds.state_transition.isel(time=-1).sel(
+        column="wheels.viscous", row=["wheel_momentum.0", "wheel_momentum.1"]
+    )
+    assert_allclose(slopes, (4.0 * some - 3.0 * none - more) / 2e-6, rtol=1e-7)

@@ -16,19 +16,21 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-from polhode.algebra.quaternion import multiply
-from polhode.algebra.so3 import add, axpy, cross, scale, times
+from polhode.algebra.so3 import add, axpy, cross
 from polhode.flows import free_rotation, gimbals, sums
 from polhode.kernel import layout as L
-from polhode.kernel.access import get3, get4, put3, put4
+from polhode.kernel.access import get3
 from polhode.kernel.jit import bind, helper, hole, inlined
+from polhode.kernel.simd import cycled, four, fused, load4, spread, store4, sum4
 
-TERMS = 26  # most terms of a piece
-ROW = 10
-"""Numbers of a coefficient in ``work``: momentum of the body, its angular velocity, quaternion of the rotation."""
+TERMS, MOST_PIECES = 26, 12000  # most terms of a piece, most pieces
+MOMENTUM, RATE, TURN, SCALAR, ROW, CYCLED = 0, 8, 16, 19, 24, 4
+"""Where a coefficient in ``work`` has the momentum of the body, its angular velocity and the rotation's quaternion,
+scalar last; how many numbers it has; how far behind each is the same ``cycled``."""
 WORK = ROW * (TERMS + 1)  # scratch memory
-LEFT = 2.0**-57  # size of the first terms that are left out, relative
-MOST_PIECES = 10000
+BEFORE, NEXT, LEFT, HUGE = 2.0**-94, 2.0**-144, 2.0**-120, 1e200
+"""Squared sizes of terms: of the last but one and of the next (by the ratio of the last two) at which a sum ends, for
+what it leaves out adds up over steps; of the last of TERMS; of the last where the next ones may be infinite."""
 COUNT, FIRST, GYROS, AXES, AXIS, OF_WHEEL = 0, 1, 2, 3, 3, 7
 """The table of wheels in the parameters, from ``step_info[WHEELS_AT]`` on; of several bodies N numbers there say where
 that of each begins, 0 of one without. It is: how many wheels there are, the auxiliary variable that is the momentum of
@@ -93,45 +95,44 @@ def momentum_of_rotors(i, p):
 
 
 @inlined
-def norm1(v):
-    """Sum of the sizes of three numbers."""
-    return abs(v[0]) + abs(v[1]) + abs(v[2])
+def put(work, at, x):
+    """Write four numbers, and what is ``cycled`` of them."""
+    store4(work, at, x)
+    store4(work, at + CYCLED, cycled(x))
 
 
 @helper
-def series(m, H, j, h, p):
+def series(m, M, j, h, p):
     """Coefficients of momentum, rate and rotation in powers of time over h into ``work``; how many there are, and which
-    part of h they reach."""
-    work = p.work
-    put3(work, 0, m)
-    put3(work, 3, times(j, m))
-    put4(work, 6, (1.0, 0.0, 0.0, 0.0))
-    size = norm1(m) + norm1(H)
-    before = inf
+    part of h they reach. Vectors are (x, y, z, 0), quaternions (x, y, z, scalar)."""
+    work, M, j = p.work, four(M[0], M[1], M[2], 0.0), four(j[0], j[1], j[2], 0.0)
+    w, last = j * four(m[0], m[1], m[2], 0.0), inf
+    put(work, RATE, w)
     for n in range(TERMS):
-        c = cross(H, get3(work, ROW * n + 3))
-        e = (0.0, 0.0, 0.0, 0.0)
-        for k in range(n + 1):
-            w = get3(work, ROW * (n - k) + 3)
-            c = add(c, cross(get3(work, ROW * k), w))
-            f = multiply(get4(work, ROW * k + 6), (0.0, w[0], w[1], w[2]))
-            e = (e[0] + f[0], e[1] + f[1], e[2] + f[2], e[3] + f[3])
-        s = h / (n + 1.0)
-        c = scale(s, c)
-        put3(work, ROW * (n + 1), c)
-        put3(work, ROW * (n + 1) + 3, times(j, c))
-        put4(work, ROW * (n + 1) + 6, (0.5 * s * e[0], 0.5 * s * e[1], 0.5 * s * e[2], 0.5 * s * e[3]))
-        angle = 0.5 * abs(s) * (abs(e[0]) + abs(e[1]) + abs(e[2]) + abs(e[3]))
-        largest = max(norm1(c) / size, angle)
-        if not largest < inf:
-            return n + 1, 0.0
-        if max(largest, before) <= LEFT:
+        s, at = spread(h / (n + 1.0)), ROW * n
+        scalar = ahead = back = spread(0.0)
+        along, ahead_m, back_m = w, M * cycled(w), cycled(M) * w
+        for one in range(ROW, at + 1, ROW):
+            other = at - one + RATE
+            v, w, w1 = load4(work, one + TURN), load4(work, other), load4(work, other + CYCLED)
+            ahead_m = fused(load4(work, one + MOMENTUM), w1, ahead_m)
+            back_m = fused(load4(work, one + MOMENTUM + CYCLED), w, back_m)
+            ahead = fused(v, w1, ahead)
+            back = fused(load4(work, one + TURN + CYCLED), w, back)
+            along = fused(spread(work[one + SCALAR]), w, along)
+            scalar = fused(v, w, scalar)
+        v = 0.5 * s * (along + cycled(ahead - back) - four(0.0, 0.0, 0.0, sum4(scalar)))
+        m = s * cycled(ahead_m - back_m)
+        w = j * m
+        put(work, at + ROW + MOMENTUM, m)
+        put(work, at + ROW + RATE, w)
+        put(work, at + ROW + TURN, v)
+        before, last = last, 4.0 * sum4(v * v)
+        if before <= BEFORE and last * last <= NEXT * before:
             return n + 1, 1.0
-        if n == TERMS - 1:
-            reach = (LEFT / max(largest, before)) ** (1.0 / TERMS)
-            return TERMS, min(reach, 1.0)
-        before = largest
-    return TERMS, 0.0
+        if n == TERMS - 1 or not last < HUGE:
+            return n + 1, min((LEFT / max(last, before)) ** (0.5 / (n + 1)), 1.0) if last < inf else 0.0
+    return 0, 0.0
 
 
 def gyrate(i, h, p):
@@ -143,13 +144,15 @@ def gyrate(i, h, p):
     left = 1.0
     for _ in range(MOST_PIECES):
         m = get3(p.y, L.BODY * i + L.ANGULAR)
-        count, reach = series(m, H, j, left * h, p)
+        M = add(m, H)
+        count, reach = series(m, M, j, left * h, p)
         if reach == 0.0:
             return L.NOT_FINITE
-        e = (0.0, 0.0, 0.0, 0.0)
+        v = spread(0.0)
         for n in range(count, 0, -1):
-            x = get4(p.work, ROW * n + 6)
-            e = (reach * (e[0] + x[0]), reach * (e[1] + x[1]), reach * (e[2] + x[2]), reach * (e[3] + x[3]))
+            v = fused(v, spread(reach), load4(p.work, ROW * n + TURN))
+        store4(p.work, 0, reach * v)
+        e = (p.work[3], p.work[0], p.work[1], p.work[2])
         vv = e[1] * e[1] + e[2] * e[2] + e[3] * e[3]
         # To unit length. The scalar part of a small rotation follows from the vector part, which then stays as it is:
         # divided by a length, it would be off by the same part in every step, and the energy would drift.
@@ -157,13 +160,11 @@ def gyrate(i, h, p):
         scalar = sqrt(1.0 - vv) if small else 1.0 + e[0]
         r = 1.0 if small else 1.0 / sqrt(scalar * scalar + vv)
         v = (r * e[1], r * e[2], r * e[3])
-        t = cross(v, add(m, H))
+        t = cross(v, M)
         dm = axpy(2.0, axpy(-(r * scalar), t, cross(v, t)), (0.0, 0.0, 0.0))
         status = enter_rotation(i, dm, (r * scalar, v[0], v[1], v[2]), p)
-        if status != L.OK:
+        if status != L.OK or reach == 1.0:
             return status
-        if reach == 1.0:
-            return L.OK
         left *= 1.0 - reach
     return L.TOO_LARGE
 

@@ -169,6 +169,15 @@ def commutator_load(asked, t, p):
         put3(p.work, L.LOAD * i + 3, axpy(2.0, cross(w, T), get3(p.work, L.LOAD * i + 3)))
 
 
+@helper
+def acting(width, load, work):
+    """Whether a load or rate is not zero, among those at hand and those that do not depend on velocities."""
+    found = False
+    for k in range(width):
+        found = found or load[k] != 0.0 or work[width + k] != 0.0
+    return found
+
+
 # work: commutator load | loads without velocity-dependent ones | loads at the s nodes | with READS, the size of terms
 # that depend on states; each 6 N + S
 @replaceable
@@ -186,12 +195,14 @@ def collocated(asked, t, h, g, s, rule, p):
     split = p.step_info[L.SPLIT_LOADS] != 0.0
     steady = p.step_info[L.VELOCITY_DEPENDENT] == 2.0 and not split  # forces at the nodes are those at hand: one sweep
     spoilt = 0.0
-    for k in range(L.BODY * p.N):
-        p.stage_state[k] = p.y[k]
     for k in range(width):
         p.work[width + k] = p.load[k] if split else 0.0
     if split and p.step_info[L.VELOCITY_DEPENDENT] == 1.0:
         loads_at(asked, t, p.y, p.load, p)
+    if READS and g == 0.0 and p.step_info[L.VELOCITY_DEPENDENT] == 1.0 and not acting(width, p.load, p.work):
+        return L.OK
+    for k in range(L.BODY * p.N):
+        p.stage_state[k] = p.y[k]
     for k in range(width):
         load = 0.0 if split and p.step_info[L.VELOCITY_DEPENDENT] == 2.0 else p.load[k]
         for i in range(s):

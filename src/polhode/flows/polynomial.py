@@ -109,7 +109,8 @@ def share(x, allowed):
     return part * part
 
 
-def last_terms(k, p):
+@helper
+def last_two(k, p):
     """Largest squared ratio of coefficient k - 1 of a body to its tolerance, and of coefficient k; nan if one is.
 
     Those of attitudes count as angles (rad) and have the relative tolerance; those of positions, velocities and angular
@@ -145,9 +146,7 @@ def last_terms(k, p):
     return before, last
 
 
-last_terms_of = helper(last_terms)
-
-
+@helper
 def increments(f, K, p):
     """Write the sum of X_k f^k over k = 1 ... K to ``work``: every fourth order in a sum of its own."""
     width, sums, r = p.int_coefficients[WIDTH], p.int_coefficients[SUMS], p.work
@@ -166,9 +165,6 @@ def increments(f, K, p):
                 c, d = fused(c, four, load4(r, k - 2 * width)), fused(d, four, load4(r, k - 3 * width))
             a = one * fused(fused(fused(a, one, b), one, c), one, d)
         store4(r, sums + g, a)
-
-
-increments_of = helper(increments)
 
 
 @inlined
@@ -216,6 +212,7 @@ def added(begin, y, p):
     return x
 
 
+@helper
 def condition(c, f, K, p):
     """Condition c at f scales from the start; of its series the term of order K is not known."""
     n, at = p.int_coefficients[CONDITIONS], p.int_coefficients[CONDITIONS_AT] + c
@@ -225,15 +222,13 @@ def condition(c, f, K, p):
     return x
 
 
-condition_at = helper(condition)
-
-
 @inlined
 def changed(x, below, clear):
     """Whether a condition that was below zero, or not, is clearly not so any more."""
     return x > clear if below else x < -clear
 
 
+@helper
 def unchanged(f, K, p):
     """How far up to f all conditions keep their signs, or to where one has clearly changed."""
     n, at = p.int_coefficients[CONDITIONS], p.int_coefficients[CONDITIONS_AT]
@@ -244,10 +239,10 @@ def unchanged(f, K, p):
         last = 0.0
         for k in range(1, LOOKS + 1):
             x = min(whole * k / LOOKS, f)
-            if changed(condition_at(c, x, K, p), below, clear):
+            if changed(condition(c, x, K, p), below, clear):
                 for _ in range(60):
                     middle = 0.5 * (last + x)
-                    if changed(condition_at(c, middle, K, p), below, clear):
+                    if changed(condition(c, middle, K, p), below, clear):
                         x = middle
                     else:
                         last = middle
@@ -259,14 +254,12 @@ def unchanged(f, K, p):
     return f
 
 
-unchanged_of = helper(unchanged)
-
-
+@helper
 def defect(f, t, K, p):
     """The square of the error of the derivatives at f, which is at time t, times the step, over the tolerance."""
     width, r, first = p.int_coefficients[WIDTH], p.work, p.int_coefficients[SUMS]
     slope, kept = first + width, first + 2 * width
-    increments_of(f, K, p)
+    increments(f, K, p)
     added(p.y, p.stage_state, p)
     for g in range(0, width, 4):
         x = spread(0.0)
@@ -278,22 +271,20 @@ def defect(f, t, K, p):
     p.loads(2, t, p.N, p.stage_state, p.bodies, p.parameters, r)
     for g in range(0, width, 4):
         store4(r, HEAD + 2 * width + g, load4(r, HEAD + width + g) - load4(r, slope + g))
-    _, error = last_terms_of(2, p)
+    _, error = last_two(2, p)
     for g in range(0, 3 * width, 4):
         store4(r, HEAD + g, load4(r, kept + g))
     return error * f * f
 
 
-defect_of = helper(defect)
-
-
+@helper
 def past(t, scale, K, p):
     """How far to follow a straight line where the polynomial is of no use though the loads are finite; 0: no way on."""
     r, width = p.work, p.int_coefficients[WIDTH]
     r[SCALE] = scale
     p.loads(2, t, p.N, p.y, p.bodies, p.parameters, r)
     p.step_info[L.CUTS] += 1.0
-    _, first = last_terms_of(1, p)
+    _, first = last_two(1, p)
     if not (first < inf and p.step_info[L.CUTS] <= MOST_CUTS):
         return 0.0
     for n in range(HEAD + 2 * width, HEAD + (K + 1) * width):
@@ -302,13 +293,11 @@ def past(t, scale, K, p):
     return max(STUB * 2.0 ** min(p.step_info[L.CUTS], LONGER) / change, 4.0 * RESOLVED * abs(t / scale))
 
 
-past_by = helper(past)
-
-
+@helper
 def looked_after(f, size, t, K, p):
     """How far to follow a polynomial of loads that choose between formulas, at most to f; ``size``: by coefficients."""
     whole, scale = f, p.work[SCALED]
-    f = min(max(unchanged_of(f, K, p), RESOLVED * max(f, abs(t / scale))), whole)
+    f = min(max(unchanged(f, K, p), RESOLVED * max(f, abs(t / scale))), whole)
     if f > AT_ONCE * size:
         p.step_info[L.CUTS] = 0.0
     elif f < whole:
@@ -317,15 +306,12 @@ def looked_after(f, size, t, K, p):
         return 0.0
     inside = f if f == whole else INSIDE * f
     while inside > 4.0 * RESOLVED * max(whole, abs(t / scale)):
-        if defect_of(inside, t + inside * scale, K, p) <= DEFECT * DEFECT:
+        if defect(inside, t + inside * scale, K, p) <= DEFECT * DEFECT:
             return f
         f = inside = 0.25 * inside
         p.step_info[L.SCALE] = power_below(f * abs(scale), p.work)
     p.step_info[L.SCALE] = power_below(whole * abs(scale), p.work)
     return 0.0
-
-
-looked_after_of = helper(looked_after)
 
 
 def taylor_step(t, h, p):
@@ -344,7 +330,7 @@ def taylor_step(t, h, p):
         for _ in range(MOST_SCALES):
             p.loads(K, t, p.N, p.y, p.bodies, p.parameters, r)
             p.step_info[L.EVALUATIONS] += 1.0
-            before, last = last_terms_of(k, p)
+            before, last = last_two(k, p)
             large = before + last
             if large < inf:
                 break
@@ -356,11 +342,11 @@ def taylor_step(t, h, p):
             f = min(size, h * parts)
             p.step_info[L.SCALE] = power_below(f * abs(r[SCALED]), r)
             if p.int_coefficients[CONDITIONS] > 0:
-                f = looked_after_of(f, size, t, K, p)
+                f = looked_after(f, size, t, K, p)
         if f == 0.0:
             scale = p.step_info[L.SCALE] if h > 0.0 else -p.step_info[L.SCALE]
             r[SCALED], parts = scale, 1.0 / scale
-            f = min(past_by(t, scale, K, p), h * parts)
+            f = min(past(t, scale, K, p), h * parts)
             if f == 0.0:
                 return L.TOO_SMALL if large < inf else L.NOT_FINITE
         if f < h * parts:
@@ -377,7 +363,7 @@ def taylor_step(t, h, p):
         p.step_info[L.EVALUATIONS] += 1.0
         if p.int_coefficients[CONDITIONS] == 0:
             return land(1.0, K, p)
-        f = max(unchanged_of(1.0, K, p), RESOLVED)
+        f = max(unchanged(1.0, K, p), RESOLVED)
         status = land(f, K, p)
         if f == 1.0 or status != L.OK:
             return status
@@ -387,17 +373,15 @@ def taylor_step(t, h, p):
     return L.NOT_CONVERGED
 
 
-def arrive(f, K, p):
+@helper
+def land(f, K, p):
     """Take the state to f scales from the start; NOT_FINITE where it is not finite."""
-    increments_of(f, K, p)
+    increments(f, K, p)
     return L.OK if 0.0 * added(p.y, p.y, p) == 0.0 else L.NOT_FINITE
-
-
-land = helper(arrive)
 
 
 def polynomial_state(begin, theta, t, h, out, p):
     """Write the state at t + theta h to ``out``, by the coefficients of the step from ``begin`` at time t."""
-    increments_of(theta * h / p.work[SCALED], p.int_coefficients[ORDER], p)
+    increments(theta * h / p.work[SCALED], p.int_coefficients[ORDER], p)
     added(begin, out, p)
     return L.OK

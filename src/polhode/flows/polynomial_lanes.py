@@ -11,16 +11,7 @@ from __future__ import annotations
 from math import inf
 
 from polhode.algebra.elementary import nearest
-from polhode.flows.polynomial import (
-    LARGEST_RATIO,
-    MOST_SCALES,
-    ORDER,
-    SCALE,
-    SMALLER,
-    SMALLEST_ORDER,
-    added,
-    last_terms_of,
-)
+from polhode.flows.polynomial import LARGEST_RATIO, MOST_SCALES, ORDER, SCALE, SMALLER, SMALLEST_ORDER, added, last_two
 from polhode.kernel import jit, lane_drive as D, layout as L
 from polhode.kernel.jit import integers_at, numbers_at
 from polhode.kernel.lane_drive import copied, recorded
@@ -154,7 +145,7 @@ def march_taylor(begin, behind, attempts, t0, end, longest, first, sizes, addres
         along = direction * scale
         r[SCALE] = along
         series(K, time, bodies_of_system, y, bodies, parameters, r)
-        before, last = last_terms_of(k, p)
+        before, last = last_two(k, p)
         finite = before + last < inf
         goal = end if size >= abs(end - time) else time + direction * size
         parts = 1.0 / along

@@ -9,7 +9,7 @@ from typing import Any
 
 from polhode.algebra import kepler
 from polhode.algebra.quaternion import multiply
-from polhode.flows import dmv, free_rotation
+from polhode.flows import dmv, free_rotation, kick
 from polhode.kernel.jit import bind, helper, inlined
 from polhode.kernel.tangent_mode import plain, with_derivatives
 
@@ -21,6 +21,12 @@ NEARER = 1e-14
 def started(h, m, q, j):
     """The attitude after a step of a body at rest: its derivatives are those of a small momentum."""
     return multiply(q, (1.0, 0.5 * h * j[0] * m[0], 0.5 * h * j[1] * m[1], 0.5 * h * j[2] * m[2]))
+
+
+@inlined
+def acting(width, load, rest):
+    """Loads that are zero may have derivatives."""
+    return True
 
 
 @inlined
@@ -42,6 +48,7 @@ RULES: tuple[tuple[Any, Any], ...] = (
     (dmv.polished, helper(bind(dmv.polished, NEAR=NEARER))),
     (dmv.newton, inlined(bind(dmv.newton, NEAR=NEARER))),
     (kepler.since_periapsis, since_periapsis),
+    (kick.acting, acting),
 )
 """Pairs (helper, rule) for ``kernel.tangent_mode.derivative_rules``."""
 APART: tuple[Any, ...] = (free_rotation.increment, kepler.kepler_motion)
