@@ -332,23 +332,25 @@ def tell(row: Row, python: str | None, quick: bool, long: bool, seconds: float, 
 
 
 def sentence(ratios: dict[str, list[float]]) -> str:
-    """How many times as fast as those of peers loops are, least and most over the errors named; empty without any."""
-    found: dict[str, list[str]] = {}
+    """How many times as fast as those of peers loops are, least and most over rows and errors; empty without any."""
+    found: dict[str, list[list[float]]] = {}
     for row in ROWS:
         if row.section == LOOP_AGAINST_LOOP and row.name in ratios:
-            least, most = (f"{one:.2g}" for one in (min(ratios[row.name]), max(ratios[row.name])))
-            words = row.name.removeprefix("loop: ") + f" {least}" + f" to {most}" * (most != least)
-            found.setdefault(SPELT.get(row.peer, row.peer), []).append(words)
-    told = "; as ".join(f"{peer}: {', '.join(words)}" for peer, words in found.items())
-    return f"Loop against loop, at equal errors, polhode is so many times as fast as {told}." if told else ""
+            found.setdefault(SPELT.get(row.peer, row.peer), []).append(ratios[row.name])
+    told = []
+    for peer, rows in found.items():
+        least, most = (f"{one:.2g}" for one in (min(map(min, rows)), max(map(max, rows))))
+        faster, kinds = ("as", "") if told else ("times as fast as", " problems")
+        told.append(f"{least}{f' to {most}' * (most != least)} {faster} {peer} ({len(rows)}{kinds})")
+    return f"Loop against loop, at equal errors, polhode is {', '.join(told)}." if told else ""
 
 
 def save(told: str) -> None:
     """Put the sentence into the README, in the place of the one before."""
     text = README.read_text(encoding="utf-8")
     begin = text.index("Loop against loop, ")
-    end = text.index(".\n", begin) + 1
-    lines = textwrap.wrap(told, 136, subsequent_indent="  ", break_on_hyphens=False)
+    end = text.index(").", begin) + 2
+    lines = textwrap.wrap(told, 136, break_on_hyphens=False)
     README.write_text(text[:begin] + "\n".join(lines) + text[end:], encoding="utf-8")
 
 

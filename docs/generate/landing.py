@@ -42,7 +42,7 @@ def draw(folder: Path) -> None:
         body = ph.free_body(inertia=INERTIA)
         period = ph.runs.poinsot.free_motion_periods(INERTIA, MOMENTUM).polhode
         start = {"angular_momentum": MOMENTUM}
-        ds = ph.integrate(body, "v2", step=period / 1500, steps=1500, every=1, **start)
+        ds = ph.integrate(body, "exact", step=period / 1500, steps=1500, every=1, **start)
         try:
             ph.view(ds, labels=["A body that spins about its middle axis"]).save(folder / "view.html")
         except PolhodeError:

@@ -65,11 +65,11 @@ def test_pieces_with_and_without_a_view(landing, tmp_path):
     assert 'data-view="_static/view.html"' in (tmp_path / "a" / "hero.html").read_text()
 
 
-def test_the_commands_are_those_of_the_readme(landing):
+def test_the_command_is_that_of_the_readme(landing):
     readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
     page = (DOCS / "index.md").read_text(encoding="utf-8")
     commands = [line for line in readme.splitlines() if line.startswith("python3 -m venv")]
-    assert len(commands) == 2 and all(command in page for command in commands)
+    assert len(commands) == 2 and commands[0] in page
 
 
 def test_every_door_has_its_picture(landing):
