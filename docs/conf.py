@@ -24,6 +24,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "myst_nb",
     "sphinx_design",
+    "sphinx_copybutton",
     "mathml",
     "citations",
     "strict",
@@ -47,6 +48,7 @@ html_title = f"polhode {release}"
 html_static_path = ["_static", "generated/static"]
 html_css_files = ["polhode.css"]
 html_js_files = ["hero.js"]
+html_favicon = "_static/favicon.svg"
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sphinx = False

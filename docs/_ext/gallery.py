@@ -28,6 +28,7 @@ import queue
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -251,6 +252,7 @@ def run(example: Example, manager: Any = None) -> dict[str, Any]:
             raise GalleryError(f"examples/gallery/{example.name}.py: {problem.ename}: {problem.evalue}") from None
     made: dict[str, Any] = json.loads(nbformat.writes(document))
     cells = made["cells"] = made["cells"][1:]
+    made["metadata"]["seconds"] = sum(seconds(cell) for cell in cells if cell["cell_type"] == "code")
     for k, cell in enumerate(cell for cell in cells if cell["cell_type"] == "code"):
         cell["execution_count"] = k + 1
         cell["metadata"] = {"mystnb": {"image": {"alt": example.alt, "width": "100%"}}}
@@ -264,6 +266,15 @@ def run(example: Example, manager: Any = None) -> dict[str, Any]:
         without_words(cell)
     picture(made, example.name)
     return made
+
+
+def seconds(cell: dict[str, Any]) -> float:
+    """How long a cell took."""
+    begun, ended = (
+        datetime.fromisoformat(cell["metadata"]["execution"][word])
+        for word in ("iopub.execute_input", "shell.execute_reply")
+    )
+    return (ended - begun).total_seconds()
 
 
 def without_words(cell: dict[str, Any]) -> None:
@@ -344,7 +355,9 @@ def index(shown: Sequence[Example]) -> str:
 
 def with_downloads(made: dict[str, Any], name: str) -> dict[str, Any]:
     """A notebook whose first prose ends with links to its files."""
-    links = f"{{download}}`Notebook <files/{name}.ipynb>` {{download}}`Script <files/{name}.py>`"
+    seconds = made["metadata"]["seconds"]
+    took = f"{seconds:.0f}" if seconds >= 1.5 else f"{max(seconds, 0.1):.1f}"
+    links = f"{{download}}`Notebook <files/{name}.ipynb>` {{download}}`Script <files/{name}.py>`, which ran in {took} s"
     cell = {"cell_type": "markdown", "id": "files", "metadata": {}, "source": f":::{{container}} files\n{links}\n:::"}
     return {**made, "cells": [made["cells"][0], cell, *made["cells"][1:]]}
 

@@ -17,7 +17,7 @@ sys.path[:0] = [str(HERE / "_ext")]
 from . import figures, landing  # noqa: E402
 from .methods import method_pages, tableaux_page  # noqa: E402
 from .reference import (  # noqa: E402
-    api_page,
+    api_pages,
     changelog_page,
     cli_page,
     dataset_page,
@@ -44,11 +44,10 @@ def write(folder: Path, drawn: Path | None = None) -> list[Path]:
         "cli.md": cli_page(),
         "errors_table.md": errors_table(),
         "dataset.md": dataset_page(),
-        "api.md": api_page(),
         "references.md": references_page(),
         "changelog.md": changelog_page(),
     }
-    pages |= module_pages()
+    pages |= module_pages() | api_pages()
     for name, text in pages.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

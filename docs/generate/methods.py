@@ -26,7 +26,7 @@ from .text import HERE, citations, cited, code, first_line, rst, table, toctree
 USES = (
     (
         "A free body, without any torque",
-        "nothing: [`ph.free_motion`](../api.md) is exact at any time; in a run `v2`, exact without loads",
+        "nothing: [`ph.free_motion`](../api/free_motion.md) is exact at any time; in a run `v2`, exact without loads",
         "free_rotations",
     ),
     (
@@ -266,7 +266,7 @@ def tableaux_page() -> str:
     return (
         "# Tableaux\n\n"
         "The numbers that `mkrk` takes as its option, on the rotation group as in vector spaces. Use one as\n"
-        '`"mkrk:gauss4"`; add one with [`polhode.methods.add_tableau`](api.md).\n\n'
+        '`"mkrk:gauss4"`; add one with [`polhode.methods.add_tableau`](api/methods.add_tableau.md).\n\n'
         + rst(as_rst(body[0].partition("\n")[2]))
         + "\n## Rows with a name of their own\n\nStages, order and the rest are derived from the numbers, "
         "not declared. Symmetric and\nsymplectic are properties of the tableau on a vector space; what `mkrk` keeps of "

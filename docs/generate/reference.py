@@ -169,23 +169,42 @@ def described(name: str, home: str) -> str:
     raise LookupError(f"the constant {name} of polhode.{home} has no docstring below it")
 
 
-def api_page() -> str:
-    """Every public name, grouped by its package."""
+def api_pages() -> dict[str, str]:
+    """A page of each public name, one of the exceptions, and their index, grouped by package."""
     groups: dict[str, list[str]] = {heading: [] for heading in ROOMS.values()}
     for name, home in polhode._HOMES.items():
-        groups[ROOMS[home.partition(".")[0]]].append(public(name))
+        groups[ROOMS[home.partition(".")[0]]].append(name)
     for name in beside():
-        groups[ROOMS[name.partition(".")[0]]].append(public(name))
+        groups[ROOMS[name.partition(".")[0]]].append(name)
+    pages = {
+        f"api/{name}.md": f"# polhode.{name}\n\n" + rst(public(name)) for names in groups.values() for name in names
+    }
+    pages["api/errors.md"] = "# Exceptions\n\nWhen each is raised: [Errors and exit codes](../../errors.md).\n\n" + rst(
+        "\n".join(public(name) for name in in_errors())
+    )
     text = (
         "# Python reference\n\nNames without a module are what a first week needs, loaded when they are first used.\n"
         "The rest has one place each. Modules with a page of their own: "
         + ", ".join(f"[`polhode.{name}`]({page_of(name)})" for name in sorted(MODULES))
-        + ". The text `polhode.__version__` is the version.\n"
+        + ". The [exceptions](api/errors.md). The text `polhode.__version__` is the version.\n"
     )
-    for heading, parts in groups.items():
-        text += f"\n## {heading}\n\n" + rst("\n".join(parts))
-    text += "\n## Exceptions\n\nWhen each is raised: [Errors and exit codes](../errors.md).\n\n"
-    return text + rst("\n".join(public(name) for name in in_errors()))
+    for heading, names in groups.items():
+        rows = [(f"[`polhode.{name}`](api/{name}.md)", first_sentence(name)) for name in names]
+        text += f"\n## {heading}\n\n" + table(("name", "what it is"), rows)
+    listed = "".join(f"{page.removesuffix('.md')}\n" for page in pages)
+    pages["api.md"] = text + f"\n```{{toctree}}\n:hidden:\n\n{listed}```\n"
+    return pages
+
+
+def first_sentence(name: str) -> str:
+    """What a public name is, in the first line of its docstring."""
+    thing, module = attrgetter(name)(polhode), name.rpartition(".")[0]
+    if inspect.ismodule(thing):
+        thing = thing.__call__
+    if callable(thing):
+        return first_line(thing)
+    home = attrgetter(module)(polhode).__name__ if module else polhode._HOMES[name]
+    return described(name.rpartition(".")[2], home.removeprefix("polhode.")).partition("\n")[0].replace("``", "`")
 
 
 def beside() -> list[str]:

@@ -17,6 +17,7 @@ from polhode.errors import InvalidInput
 from polhode.loads import LOADS
 from polhode.runs.scenario.starters import BODIES, STARTERS, as_toml, starter
 from polhode.systems import SYSTEMS
+from polhode_papers import STUDIES
 
 OWN = [*sorted(STARTERS), "bodies"]
 
@@ -99,6 +100,12 @@ def test_units_and_defaults_are_told():
     assert "example\n" in text and "[kg m2]\ninertia = [5.0, 5.0, 1.0]" in text.replace("centre of mass ", "")
     assert "euler_angles" in text and "velocity = [0.0, 0.0, 50.0]" in text and "# position" not in text
     assert "angular" not in starter("particle") and "lattice" not in starter("orbit")
+
+
+@each("words, names", [("new", ["bodies", *SYSTEMS]), ("reproduce", STUDIES)])
+def test_without_a_name_those_that_there_are_are_listed(polhode, words, names):
+    code, out, err = polhode(words)
+    assert (code, err) == (0, "") and [line.split()[0] for line in out.splitlines()[1:]] == list(names)
 
 
 def test_files_are_not_overwritten_unless_forced(polhode, tmp_path):

@@ -132,7 +132,7 @@ def test_no_page_has_a_table_of_its_own_contents(pages):
 
 
 def test_every_public_name_has_its_place_in_the_reference(pages):
-    text = "\n".join(path.read_text(encoding="utf-8") for path in pages.iterdir() if path.is_file())
+    text = "\n".join(path.read_text(encoding="utf-8") for path in pages.rglob("*.md"))
     shown = set(re.findall(r"^\.\. (?:auto\w+|py:data):: polhode\.([\w.]+)$", text, re.MULTILINE))
     for name in PUBLIC:
         thing = attrgetter(name)(polhode)

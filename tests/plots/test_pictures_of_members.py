@@ -69,6 +69,7 @@ def test_bands_are_the_quantiles_of_the_members(ensemble, tmp_path):
 
 def test_bands_of_reductions_are_those_of_the_members(ensemble):
     reduced = ph.ensembles.reductions.apply(ensemble, {"angular_velocity": "quantiles", "energy": ["mean", "std"]})
+    assert titles(bands(reduced)) == titles(bands(ensemble))[:3] == titles(bands(reduced, "angular_velocity"))
     figure = bands(reduced, ["angular_velocity", "energy"])
     whole = bands(ensemble, ["angular_velocity", "energy"])
     assert titles(figure) == titles(whole)

@@ -259,7 +259,7 @@ def test_ctrl_c_keeps_the_table_so_far(monkeypatch):
 
     def progress(words):
         said.append(words)
-        if words.startswith("trap:"):
+        if words.startswith("trap, 2 of 2:"):
             raise KeyboardInterrupt
 
     with pytest.raises(ph.errors.Interrupted) as stopped:
@@ -274,6 +274,10 @@ def test_ctrl_c_keeps_the_table_so_far(monkeypatch):
         )
     ds = stopped.value.trajectory
     assert ds.status.values.tolist() == [["ok", "ok"], ["not run", "not run"]]
+    assert (
+        said[0].startswith("4 runs (2 methods, 2 steps) of 10 to 20 steps, each timed for 0.1 s")
+        and " s to go" in said[-1]
+    )
     work_precision(ds)
 
 

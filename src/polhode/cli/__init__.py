@@ -80,14 +80,15 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="polhode")
 def group() -> None:
-    """Structure-preserving integration of things that rotate and orbit.
+    """Simulate what spins and orbits - tops, satellites, asteroids, rigid molecules - and trust the result after a
+    million steps.
 
     \b
-    A first run, a scenario of one's own, and which methods there are:
+    A first run, the moving body, a scenario of one's own, and which methods there are:
         polhode run examples/fast-top.toml
-        polhode new heavy_top
+        polhode view examples/fast-top.toml
+        polhode new spacecraft
         polhode methods
-        polhode methods rkn6_14a
 
     A method is written name[/flow][:option...]: trapm, mkrk:gauss6, s6_10/dmv10.
 

@@ -20,8 +20,20 @@ from polhode.cli.options import as_command, option
 
 PACKAGES = ("polhode", "numpy", "numba", "llvmlite", "xarray", "zarr", "scipy", "matplotlib")
 """Packages whose versions are always told."""
-FOR_USERS = ("astropy", "md", "cluster", "gpu")
-"""Extras that add something to polhode; the others are for its development."""
+FOR_USERS = {
+    "astropy": "quantities and times of astropy in any argument, paths of planets, axes of the Earth",
+    "cluster": "polhode sweep on machines of a Dask cluster",
+    "gpu": "ph.ensemble(engine='device')",
+    "jax": "ph.gradients.jax_run",
+    "magnetic": "ph.surroundings.magnetic_field of IGRF",
+    "md": "GSD files of molecules",
+    "mesh": "bodies in the shape of a mesh, in ph.view",
+    "msis": "air by NRLMSIS",
+    "notebook": "ph.view(live=True), which follows a run",
+    "tle": "orbits from two-line elements",
+    "torch": "ph.gradients.torch_run",
+}
+"""Extras that add something to polhode, and what; the others are for its development."""
 REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*([^;\[]*)(?:;\s*(.*))?$")
 EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 AT_MOST = 1e-9  # largest error of the self check, rad; it is about 1e-13
@@ -113,12 +125,12 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 def extras() -> dict[str, dict[str, Any]]:
-    """For each extra the versions of its packages, whether all are there, and the pip line that brings them."""
+    """For each extra what it is for, its packages with versions, whether all are there, and the pip line for it."""
     found: dict[str, dict[str, Any]] = {}
-    for name in FOR_USERS:
+    for name, what in FOR_USERS.items():
         packages = {package: version_of(package) for package, _, extra in requirements() if extra == name}
         present = bool(packages) and None not in packages.values()
-        found[name] = {"present": present, "packages": packages, "pip": pip(f"polhode[{name}]")}
+        found[name] = {"for": what, "present": present, "packages": packages, "pip": pip(f"polhode[{name}]")}
     return found
 
 
@@ -230,7 +242,9 @@ def in_words(facts: dict[str, Any]) -> str:
     rows += [(name, version or "missing") for name, version in facts["versions"].items()]
     for name, extra in facts["extras"].items():
         there = ", ".join(f"{package} {version}" for package, version in extra["packages"].items() if version)
-        rows.append((f"extra {name}", there if extra["present"] else f"absent; {extra['pip']}"))
+        rows.append(
+            (f"extra {name}", (there if extra["present"] else f"absent; {extra['pip']}") + f"; for {extra['for']}")
+        )
     told: dict[str, Callable[[Any], str]] = {
         "cache": lambda one: f"{one['folder']}, {one['files']} files, {one['bytes'] / 1e6:,.1f} MB, "
         f"{'' if one['writable'] else 'not '}writable",

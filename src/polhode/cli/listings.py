@@ -12,7 +12,7 @@ import click
 
 import polhode as ph
 from polhode.cli.options import QUIET, argument, as_command, option
-from polhode.cli.text import complete_method, complete_system, show
+from polhode.cli.text import complete_method, complete_system, laid_out, show
 from polhode.errors import FileProblem, InvalidInput
 
 if TYPE_CHECKING:
@@ -221,16 +221,17 @@ def systems(as_json: bool = option("--json", "Print the tables for machines.")) 
 
 @as_command
 def new(
-    system: str = argument(shell_complete=complete_system),
+    system: str | None = argument(shell_complete=complete_system, required=False),
     output: Path | None = option("-o --output", "File to write. [<system>.toml]"),
     force: bool = option("--force", "Overwrite the file if there is one."),
     quiet: bool = QUIET,
 ) -> None:
     """Write a scenario of SYSTEM, one of `polhode systems`, or `bodies` for bodies and loads of your own: a TOML file
-    that runs as it is, in which every key stands with its unit, meaning and default.
+    that runs as it is, in which every key stands with its unit, meaning and default. Without SYSTEM, list them.
 
     \b
     Examples:
+        polhode new
         polhode new heavy_top
         polhode run heavy_top.toml
         polhode new bodies -o pair.toml
@@ -241,6 +242,14 @@ def new(
     """
     from polhode.runs.scenario.starters import starter
 
+    if system is None:
+        from polhode.systems.listing import system_facts
+
+        told = [(row["name"], row["description"]) for row in system_facts()["systems"]]
+        click.echo(
+            laid_out("Scenarios to begin with: polhode new NAME", [("bodies", "Bodies and loads of your own."), *told])
+        )
+        return
     path = output if output is not None else Path(f"{system}.toml")
     text = starter(system, path.stem)
     if path.suffix != ".toml":

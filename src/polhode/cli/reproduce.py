@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from polhode.cli.options import argument, as_command, option
-from polhode.cli.text import complete_study
+from polhode.cli.text import complete_study, laid_out
 from polhode.display import Display
 
 
@@ -26,13 +26,14 @@ class _WithStudies(click.Command):
 
 @partial(as_command, kind=_WithStudies)
 def command(
-    study: str = argument(shell_complete=complete_study),
+    study: str | None = argument(shell_complete=complete_study, required=False),
     output: Path | None = option("-o --output", "Folder to write into. [results/<study>]"),
     quick: bool = option("--quick", "The reduced form: the same claims on fewer steps and starts."),
     as_json: bool = option("--json", "Print the results for machines on stdout."),
     quiet: bool = option("-q --quiet", "Show no progress."),
 ) -> None:
     """Recompute STUDY, a paper such as krysl2006, or one figure of it, such as krysl2006/fig1.
+    Without STUDY, list them.
 
     \b
     Examples:
@@ -48,6 +49,9 @@ def command(
     from polhode.kernel import jit
     from polhode_papers import report
 
+    if study is None:
+        click.echo(laid_out("Papers recomputed and judged: polhode reproduce NAME", studies.STUDIES.items()))
+        return
     name, _, word = study.rstrip("/").partition("/")
     found = studies.study(name)
     figures = [found.figure(word)] if word else list(found.figures)

@@ -24,6 +24,8 @@ LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # quantiles that are drawn of members
 MOST_ROWS = 600  # rows of a panel; of more, evenly spread ones are drawn
 MOST_PANELS, MOST_NUMBERS, MOST_POINTS = 12, 12, 4000
 """Panels of bands, rows of pairs, and points that are drawn in each pair."""
+USUAL = ("angular_velocity", "position", "energy_error")
+"""Variables whose bands are drawn where none is named."""
 TENSOR = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 FAILURES = (VERMILION, *COLOURS[2:6])  # colours of the reasons for failures
 DIM = "#5a5a5a"
@@ -67,7 +69,9 @@ def _count(ds: xr.Dataset) -> str:
 
 # ------------------------------------------------------------------ bands
 @answering
-def bands(ds: xr.Dataset, names: str | Sequence[str], path: str | os.PathLike[str] | None = None) -> Figure:
+def bands(
+    ds: xr.Dataset, names: str | Sequence[str] | None = None, path: str | os.PathLike[str] | None = None
+) -> Figure:
     """Plot variables of an ensemble over time: the median, and bands that hold the middle 50 % and 90 % of members.
 
     A panel for each component. Of reductions the bands are the quantiles that were computed; where there are none but
@@ -78,8 +82,9 @@ def bands(ds: xr.Dataset, names: str | Sequence[str], path: str | os.PathLike[st
     ----------
     ds : xarray.Dataset
         From ``polhode.ensemble``, of members or with ``reduce``.
-    names : str or sequence of str
-        Variables along ``time``, such as ``"angular_velocity"``.
+    names : str or sequence of str, optional
+        Variables along ``time``, such as ``"angular_velocity"``. Left out, those of ``angular_velocity``, ``position``
+        and ``energy_error`` that there are, or else the first that has bands.
     path : path, optional
         Also write a PNG, PDF or SVG to this file, atomically.
 
@@ -106,6 +111,11 @@ def bands(ds: xr.Dataset, names: str | Sequence[str], path: str | os.PathLike[st
     3
     """
     trajectory(ds)
+    if names is None:
+        there = {
+            str(key).removesuffix("_quantile").removesuffix("_mean") for key in ds.data_vars if TIME in ds[key].dims
+        }
+        names = [name for name in USUAL if name in there] or sorted(there - {"attitude", "status"})[:1]
     panels = [panel for name in _names(names, "names") for panel in _panels(ds, name)]
     if len(panels) > MOST_PANELS:
         raise InvalidInput(f"these are {len(panels)} panels; draw at most {MOST_PANELS} at a time")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil, nan
+from time import perf_counter
 from typing import Any, cast
 
 import numpy as np
@@ -172,6 +173,9 @@ def compare(
     if min(counts) == 0:
         raise InvalidInput("t_end is the time of the start: there is nothing to compare")
     report_line = teller(None if progress is False else progress, "progress", "True or a function")
+    runs = len(chosen) * len(sizes)
+    report_line(f"{runs} runs ({len(chosen)} methods, {len(sizes)} steps) of {min(counts):,} to {max(counts):,} steps, "
+                f"each timed for {LEAST_SECONDS:g} s: {runs * LEAST_SECONDS:.0f} s at least")  # fmt: skip
     if reference is None:
         goal = compute_reference(
             system, t_end=t_end, largest=max(sizes), smallest=min(sizes), progress=report_line, **arguments
@@ -179,10 +183,11 @@ def compare(
     else:
         goal = given_reference(system, reference, t_end, units)
     told = [as_here(name) if isinstance(name, str) else row.label for name, row in zip(names, chosen, strict=True)]
-    table = _Table(system, told, sizes, counts)
+    table, begun = _Table(system, told, sizes, counts), perf_counter()
     try:
         for i, row in enumerate(chosen):
-            report_line(f"{told[i]}: step {', '.join(f'{size:g}' for size in sizes)}")
+            left = f", about {(perf_counter() - begun) / i * (len(chosen) - i):.0f} s to go" if i else ""
+            report_line(f"{told[i]}, {i + 1} of {len(chosen)}: step {', '.join(f'{size:g}' for size in sizes)}{left}")
             for k in range(len(sizes)):
                 table.fill(i, k, row, goal, t_end=t_end, **arguments)
     except (KeyboardInterrupt, Interrupted):
