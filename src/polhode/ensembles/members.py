@@ -25,13 +25,14 @@ from polhode.ensembles.sampling import Distribution, Members, members as drawn_m
 from polhode.ensembles.tables import is_table
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.kernel import layout as L
-from polhode.runs.initial_state import start_state
+from polhode.runs.again import begin_members
+from polhode.runs.initial_state import SAID, said_of, start_state
 from polhode.runs.integrator import extended
 from polhode.runs.parameters import arguments_of, system_with
 from polhode.runs.request import Request
 from polhode.runs.state import FORMS, OF_METHODS, STATE_WORDS, as_kept
 from polhode.systems import System
-from polhode.trajectory.quantities import Constants
+from polhode.trajectory.quantities import Constants, writable
 from polhode.trajectory.reduction_kinds import MEMBER
 
 TOLERANCES = ("rtol", "atol")
@@ -387,6 +388,46 @@ def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ..
     alike = len(constants.mass) == 1 and len(constants.moments) == 1 and len(constants.frames) == 1 and pins is None
     if not names and alike:
         return np.tile(first, (M, 1))
+    y = _of_single_bodies(kind, varied, names, words)
+    if y is None:
+        y = _of_bodies(kind, varied, names, words)
+    if system.check is not None:
+        for k in range(M):
+            wrong = system.check(y[k])
+            if wrong:
+                raise InvalidInput(f"the run cannot start: {wrong}")
+    prepared = request.method.prepare()
+    if prepared.coordinates is not None:
+        return np.array([extended(_of_member(system, constants, k), prepared, y[k]) for k in range(M)])
+    states = np.empty((M, len(first)))
+    states[:] = first
+    states[:, : L.BODY * N] = y
+    if "wheels" in system.provides:
+        S = len(system.auxiliary)
+        own = system.auxiliary_at_start(y, constants.moments, constants.parameters)
+        states[:, L.BODY * N : L.BODY * N + S] = own
+    return states
+
+
+def _of_single_bodies(kind: Kind, varied: Varied, names: tuple[str, ...], words: Mapping[str, Any]) -> Array | None:
+    """Starts (M, 13) of members that are one body each, by one call of a kernel; None where anything is unusual."""
+    system, constants, own = kind.system, kind.constants, [np.empty((0, 0))] * 4
+    said = said_of({name: value for name, value in words.items() if name not in names and name != "sequence"})
+    if said is None or system.alone is None or system.pins is not None or not SAID.keys() >= {*names}:
+        return None
+    for name in names:
+        bit, at, end = SAID[name]
+        if varied.values[name].shape[1:] != (end - at,):
+            return None
+        said[0], own[at // 3] = said[0] + bit, writable(varied.values[name])
+    made = np.empty((varied.count, L.BODY))
+    usual = begin_members(np.array(said), np.array(system.alone), *own, *map(writable, constants[:3]), made)
+    return made if usual == varied.count else None
+
+
+def _of_bodies(kind: Kind, varied: Varied, names: tuple[str, ...], words: Mapping[str, Any]) -> Array:
+    """Starts (M, 13 N) of members, as of bodies of one system."""
+    M, system, constants, N, pins = varied.count, kind.system, kind.constants, kind.system.N, kind.system.pins
     if pins is not None:
         at = system.made_again.sum.pins_at  # type: ignore[union-attr]
         pins = np.broadcast_to(constants.parameters[:, at : at + 3 * N], (M, 3 * N)).reshape(M * N, 3)
@@ -408,23 +449,7 @@ def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ..
         frames=frames, provides=system.provides, without_thickness=any_of(turns) & ~all_of(turns),
     )  # fmt: skip
     moved = {name: given.get(name) for name in STATE_WORDS[3:]}
-    y = start_state(all_bodies, **kept, **moved).reshape(M, L.BODY * N)  # type: ignore[arg-type]
-    if system.check is not None:
-        for k in range(M):
-            wrong = system.check(y[k])
-            if wrong:
-                raise InvalidInput(f"the run cannot start: {wrong}")
-    prepared = request.method.prepare()
-    if prepared.coordinates is not None:
-        return np.array([extended(_of_member(system, constants, k), prepared, y[k]) for k in range(M)])
-    states = np.empty((M, len(first)))
-    states[:] = first
-    states[:, : L.BODY * N] = y
-    if "wheels" in system.provides:
-        S = len(system.auxiliary)
-        own = system.auxiliary_at_start(y, constants.moments, constants.parameters)
-        states[:, L.BODY * N : L.BODY * N + S] = own
-    return states
+    return start_state(all_bodies, **kept, **moved).reshape(M, L.BODY * N)  # type: ignore[arg-type]
 
 
 def _of_member(system: System, constants: Constants, k: int) -> Any:

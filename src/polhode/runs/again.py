@@ -10,9 +10,9 @@ from polhode.algebra.quaternion import multiply, rotate
 from polhode.kernel import jit, layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.drive import below
-from polhode.kernel.jit import integers_at, numbers_at, python_of, view
+from polhode.kernel.jit import integers_at, numbers_at, pointer, python_of, view
 from polhode.kernel.many import adaptive_at, march_at, march_one
-from polhode.kernel.signatures import A1, A2, I1, i8
+from polhode.kernel.signatures import A1, A2, A3, I1, i8
 
 LARGEST = 1e60
 """Moments of inertia and angular momenta beyond this or below its inverse over- or underflow when they are squared."""
@@ -60,6 +60,32 @@ def one_body(given, about, y):
     put3(y, L.MOMENTUM, p)
     put3(y, L.ANGULAR, m)
     return (size == 0.0 or (size >= 1.0 / LARGEST and size <= LARGEST)) and max(abs(p[0]), abs(p[1]), abs(p[2])) < inf
+
+
+@jit.inlined
+def said(values, k, at, given):
+    """Put what is said of a member, if anything, in its place."""
+    if values.shape[0] > 0:
+        for j in range(values.shape[1]):
+            given[at + j] = values[k, j]
+
+
+@jit.loop(i8(A1, A1, *[A2] * 5, A3, A3, A2))
+def begin_members(given, about, attitude, turning, position, moving, mass, moments, frames, states):
+    """Write the starts of members of one body; ``given``: what is said of all as of ``said_of``, and ``about`` as
+    ``System.alone``, both to be overwritten by what each has of its own. The number of those before an unusual one."""
+    for k in range(states.shape[0]):
+        row = k if mass.shape[0] > 1 else 0
+        said(attitude, k, 1, given)
+        said(turning, k, 5, given)
+        said(position, k, 8, given)
+        said(moving, k, 11, given)
+        about[7] = mass[row, 0]
+        put4(about, 0, get4(pointer(frames[k if frames.shape[0] > 1 else 0, 0]), 0))
+        put3(about, 4, get3(pointer(moments[k if moments.shape[0] > 1 else 0, 0]), 0))
+        if not one_body(given, about, states[k]):
+            return k
+    return states.shape[0]
 
 
 @jit.inlined
