@@ -19,7 +19,7 @@ from polhode.ensembles.engines import ENDED, NOT_RUN, RAISED, Block, over_thread
 from polhode.ensembles.members import STARTING, Kind, Varied
 from polhode.ensembles.plan import Plan, rows_of
 from polhode.errors import EnergyWarning, InvalidInput, PolhodeError, PolhodeWarning, warn
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.many import TOO_MANY_STEPS
 from polhode.lazy import xr
 from polhode.runs.event_detection import rows_of as rows_of_events
@@ -30,7 +30,7 @@ from polhode.runs.stepping import ON_THE_GROUND, FormulasChange, Run
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.trajectory import dataset
 from polhode.trajectory.build import Rows, with_bath, with_events
-from polhode.trajectory.energies import EnergyBalance, energy_balance
+from polhode.trajectory.energies import EnergyBalance, energy_balance, of_one_body
 from polhode.trajectory.quantities import LARGE, Constants, OfBodies, of_bodies, potential_energies
 from polhode.trajectory.schema import MEANING, UNITS
 
@@ -150,10 +150,10 @@ class Outcome:
         if self.found is not None:
             self._end()
         self._forget()
-        self.energies = self._energies()
-        self.of_rows: OfBodies | None = None
-        self.balance: EnergyBalance | None = None
-        self._judge()
+        self.energies, self.of_rows, self.balance = self._at_once(block.bodies)
+        if self.balance is None:
+            self.energies = self._energies()
+            self._judge()
         if (status != L.OK).any():
             self._forget()
             self.of_rows = self.balance = None
@@ -226,6 +226,22 @@ class Outcome:
             self.good[k] = n
         most = max(1, int(self.good.max()))
         self.times, self.rows, self.iterations = self.times[:, :most], self.rows[:, :most], self.iterations[:, :most]
+
+    def _at_once(self, bodies: Array) -> tuple[Array | None, OfBodies | None, EnergyBalance | None]:
+        """Energies, quantities and balances of members that are one body each, in one call; nothing of them where one
+        is to be judged."""
+        run, constants = self.run, self.constants
+        if run.judged and run.system.N == 1 and self.rows.size:
+            times, potential = np.tile(self.times, len(self.rows)) if self.times.ndim == 1 else self.times.ravel(), None
+            if run.potential is not None:
+                potential = bodies, np.array(constants.parameters), jit.addresses_of(run.potential)
+            try:
+                found = of_one_body(times, self.rows, constants, run.system.work_columns, potential)
+            except Exception:  # a function of the user's
+                return None, None, None
+            if (found[2].first == self.rows.shape[1]).all():
+                return found[1], found[0], found[2]
+        return None, None, None
 
     def _energies(self) -> Array | None:
         """Potential energies (M, R), where there are any."""

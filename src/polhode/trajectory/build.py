@@ -91,7 +91,7 @@ def dataset(
     leading = ("member", "time")[-len(shape) :]
     constants = Constants(*system.for_kernels) if members is None else members
     made = of_bodies(states.reshape(-1, states.shape[-1]), constants) if made is None else made
-    if len(shape) > 1:
+    if made.kinetic_energy.shape != shape:
         made = OfBodies(*(a.reshape(*shape, *a.shape[1:]) for a in made))
     if callable(potential):
         at = np.broadcast_to(np.asarray(times, dtype=float), shape).reshape(-1)

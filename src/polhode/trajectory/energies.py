@@ -60,21 +60,23 @@ def of_one_body(
     times: Array, states: Array, constants: Constants, work_columns: list[int],
     potential: tuple[Array, Array, Indices] | None,
 ) -> tuple[OfBodies, Array | None, EnergyBalance]:  # fmt: skip
-    """What follows from rows of one body, its potential energies and its balance, in one call; ``potential``: bodies,
-    parameters and the address of its role."""
-    n, F, P = len(times), len(work_columns), int(potential is not None)
-    of, total, energy, change, error = (n, 1, 3), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    made = np.empty((n, 1, 4)), np.empty(of), np.empty(of), np.empty(of), np.empty(of)
-    work = np.ascontiguousarray(states[:, work_columns]) if F else None
-    largest, first, worst = np.zeros((1, 1 + P + F)), np.empty((1, 2), np.int64), np.empty(1)
-    energies = None if potential is None else np.empty(n)
+    """What follows from rows (n, ...) of one body, or (M, n, ...) of M runs of one each, their potential energies and
+    balances, in one call; ``potential``: bodies, parameters and the address of its role."""
+    shape, F, P = states.shape[:-1], len(work_columns), int(potential is not None)
+    rows, M = states.reshape(-1, states.shape[-1]), 1 if len(shape) == 1 else shape[0]
+    n, of = len(rows), (*shape, 1, 3)
+    total, energy, change, error = np.empty(shape), np.empty(shape), np.empty(shape), np.empty(shape)
+    made = np.empty((*shape, 1, 4)), np.empty(of), np.empty(of), np.empty(of), np.empty(of)
+    work = np.ascontiguousarray(states[..., work_columns]) if F else None
+    largest, first, worst = np.zeros((M, 1 + P + F)), np.empty((M, 2), np.int64), np.empty(M)
+    energies = None if potential is None else np.empty(shape)
     rows_of_run(
-        times, states, *constants[:3], *made, total[:, None], *(potential or NO_ROLE),
-        NOTHING if energies is None else energies, NOTHING,
-        NONE if work is None else work, np.zeros(largest.shape), total, energy, change, error, largest, first, worst,
+        times, rows, *constants[:3], *(a.reshape(n, 1, -1) for a in made), total.reshape(n, 1), *(potential or NO_ROLE),
+        NOTHING if energies is None else energies.ravel(), NOTHING, NONE if work is None else work.reshape(n, F),
+        np.zeros(largest.shape), total.ravel(), energy.ravel(), change.ravel(), error.ravel(), largest, first, worst,
     )  # fmt: skip
-    balance = EnergyBalance(energy, change, error, largest[0], first[0], worst[0], work)
-    return OfBodies(*made, total), energies, balance
+    of_runs = (largest, first, worst) if len(shape) > 1 else (largest[0], first[0], worst[0])
+    return OfBodies(*made, total), energies, EnergyBalance._make((energy, change, error, *of_runs, work))
 
 
 def massless_note(mu: Array) -> str:

@@ -159,11 +159,11 @@ def rows_of_run(
     times, rows, mass, moments, frames, attitude, angular, omega, velocity, spatial, kinetic, of, own, address,
     potential, virials, work, before, total, energy, change, error, largest, first, worst,
 ):  # fmt: skip
-    """All that follows from the rows of one body; ``total`` is the memory of ``kinetic``."""
+    """All that follows from the rows of one body, or of that of each run; ``total`` is the memory of ``kinetic``."""
     n = rows.shape[0]
-    quantities(rows, n, mass, moments, frames, attitude, angular, omega, velocity, spatial, kinetic)
+    quantities(rows, n // mass.shape[0], mass, moments, frames, attitude, angular, omega, velocity, spatial, kinetic)
     if potential.size > 0:
-        potentials(times, rows, n, of, own, address, potential, virials)
+        potentials(times, rows, n // of.shape[0], of, own, address, potential, virials)
     balances(total, potential, work, before, True, energy, change, error, largest, first, worst)
 
 
