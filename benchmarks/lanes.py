@@ -64,7 +64,7 @@ def figures(words: list[str], quick: bool) -> Iterator[Figure]:
     lanes = engine.startswith("lanes")
     yield Figure("engine of 8", float(not lanes), refused="" if lanes else engine)
     yield from beside_heyoka("64 tops", Tops(64), "auto", (1e-4, 1e-6, 1e-9), 15 if quick else 50,
-                             (1e-3, 1e-5, 1e-7, 1e-9, 1e-11), True)  # fmt: skip
+                             (1e-2, 1e-3, 1e-5, 1e-7, 1e-9, 1e-11), True)  # fmt: skip
 
 
 def main() -> None:

@@ -338,12 +338,12 @@ def answering(function: Asked) -> Asked:
     function.__doc__ = sections_of(function)
     signature = inspect.signature(function)
     known = [name for name, parameter in signature.parameters.items() if parameter.kind is not parameter.VAR_KEYWORD]
-    open_ended = len(known) < len(signature.parameters)
+    open_ended, names = len(known) < len(signature.parameters), frozenset(known)
 
     @functools.wraps(function)
     def wrapper(*arguments: Any, **keywords: Any) -> Any:
         for name in keywords:
-            if name not in known and not open_ended:
+            if name not in names and not open_ended:
                 raise unknown_name(f"argument of {function.__name__}", name, known)
         try:
             return function(*arguments, **keywords)

@@ -1,10 +1,13 @@
 """Ensembles of one kind once more: what the first call has left changes no bit of the others."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.ensembles import plan
+from polhode.ensembles import ensemble, members as many, plan, repeated
+from polhode.trajectory import build, quantities
 
 rng = np.random.default_rng(5)
 SPINS = np.array([1.0, 2.0, 3.0]) + 0.1 * rng.normal(size=(9, 3))
@@ -28,7 +31,9 @@ def by_step(system, spins, engine="threads", **members):
 def test_calls_that_differ_in_starts_alone_take_what_the_first_one_has_set_up(run, monkeypatch):
     system, inertia = top(), np.array([1.0, 1.8, 2.5]) * rng.uniform(0.95, 1.05, (9, 3))
     run(system, SPINS, inertia=inertia)
+    monkeypatch.setattr(repeated, "WORTH_THREADS", np.inf)  # however slow the machine is
     monkeypatch.setattr(plan, "requested", lambda *_: pytest.fail("everything is checked again"))
+    monkeypatch.setattr(ensemble, "Ensemble", lambda *_: pytest.fail("everything is set up again"))
     again = run(system, SPINS + 1.0, inertia=inertia.copy())
     monkeypatch.undo()
     assert again.identical(run(top(), SPINS + 1.0, inertia=inertia))
@@ -92,3 +97,53 @@ def test_wheels_of_members_turn_as_those_of_single_runs():
     for k in range(3):
         one = ph.integrate(build(inertia[k]), angular_velocity=spins[k], **run)
         np.testing.assert_array_equal(many.wheel_momentum[k], one.wheel_momentum)
+
+
+TENSOR = np.array([[5.0, 0.3, -0.2], [0.3, 4.0, 0.1], [-0.2, 0.1, 3.0]])
+TURNED = {
+    "attitude": np.array([[1.0, 0, 0, 0], [0, -0.0, 1, 0], [0.6, 0, 0.8, 1e-8]]),
+    "velocity": rng.normal(size=(3, 3)),
+}
+
+
+@pytest.mark.parametrize("varying", [
+    {"angular_velocity": SPINS[:3]}, {**TURNED, "angular_momentum": SPINS[:3]},
+    {"mass": SPINS[0], "momentum": SPINS[:3], "inertia": TENSOR * np.array([1.0, 1.1, 1.2])[:, None, None]},
+])  # fmt: skip
+def test_the_kernel_writes_the_starts_that_arrays_give(varying, monkeypatch):
+    kernel, found = many._of_single_bodies, []
+
+    def both(*given):
+        found.append((kernel(*given), many._of_bodies(*given)))
+        return found[-1][0]
+
+    monkeypatch.setattr(many, "_of_single_bodies", both)
+    common = {} if "attitude" in varying else {"attitude": (0.6, 0.8, 0, 0), "position": (1.0, 2.0, 3.0)}
+    ph.ensemble(ph.rigid_body(TENSOR, mass=2.0), "v2", members=varying, step=0.1, steps=1, **common)
+    assert found and found[0][0].tobytes() == found[0][1].tobytes()
+
+
+def test_what_rounding_has_left_out_of_attitudes_stands_in_the_frame_of_the_user():
+    system = ph.rigid_body(TENSOR)
+    constants, states = quantities.Constants(*system.for_kernels), rng.normal(size=(2, 3, 26))
+    found = build._compensations(system, states, constants, "bodies")
+    turned = quantities.of_bodies(states[..., 13:].reshape(6, 13), constants)
+    assert len(found) == 4 - 2 * (not system.translates)
+    for name in ("attitude", "angular_momentum"):
+        assert found[f"{name}_compensation"].tobytes() == getattr(turned, name).tobytes()
+
+
+@pytest.mark.parametrize(("method", "factor"), [("v2", 15.0), ("forward_euler", 300.0)])
+def test_members_that_are_off_or_fail_are_told_of_as_at_first(method, factor, monkeypatch):
+    monkeypatch.setattr(repeated, "WORTH_THREADS", np.inf)
+    spins = SPINS * np.where(np.arange(9) == 4, factor, 1.0)[:, None]
+    new, known = [ph.heavy_top((1.0, 1.8, 2.5), (0.3, -0.2, 0.9), weight=400.0) for _ in range(2)]
+    run, told = {"step": 0.05, "steps": 20, "every": 10, "attitude": (0, 1, 0, 0), "engine": "lanes"}, []
+    ph.ensemble(known, method, members={"angular_velocity": SPINS}, **run)
+    for system in (known, new, known):
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            ds = ph.ensemble(system, method, members={"angular_velocity": spins}, **run)
+        told.append((ds, [str(one.message) for one in given]))
+    assert all(ds.identical(told[0][0]) and words == told[0][1] for ds, words in told)
+    assert told[0][1] if method == "v2" else told[0][0].failure[4].item()

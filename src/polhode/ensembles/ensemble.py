@@ -19,7 +19,7 @@ from polhode.ensembles.engines import NOT_RUN, Block, Engine, ThreadsEngine
 from polhode.ensembles.members import Kind, Varied
 from polhode.ensembles.outcome import Instead, Members, Outcome, Work, attributes_of, note_of, take_instead, warn_of
 from polhode.ensembles.plan import SWITCHED, Plan, planned
-from polhode.ensembles.repeated import Ready, leave, left_of
+from polhode.ensembles.repeated import WORTH_THREADS, Ready, leave, left_of
 from polhode.ensembles.sampling import Members as Drawn
 from polhode.ensembles.store_of_members import StoreOfMembers
 from polhode.errors import CoarseStepWarning, Interrupted, InvalidInput, answering, unknown_name, warn
@@ -38,7 +38,7 @@ from polhode.systems.record import present_system
 from polhode.trajectory.reductions import BATCH, Reductions, Running
 
 ENGINES = ("auto", "threads", "lanes", "device")
-COMMON = tuple(name for name in ARGUMENTS if name not in ("start", "tangent", "store", "progress"))
+COMMON = {*ARGUMENTS} - {"start", "tangent", "store", "progress"}
 """Arguments that all members have in common."""
 OF_MEMBER = re.compile(r"member (\d+)")
 WORTH_LANES = 8
@@ -57,8 +57,6 @@ BLOCK_SECONDS = 0.1
 """How long a block of members is to take: Ctrl-C and progress wait for it."""
 FEWEST = 64
 """Members that are always worth a block of their own, if they take no longer."""
-WORTH_THREADS = 5e-3
-"""Seconds of work that are left from which on further threads are started."""
 
 
 @answering
@@ -176,6 +174,10 @@ def ensemble(
 
     words = {"engine": engine, "start": start, **given}
     key, ready = (None, None) if size or options else left_of(system, method, members, words)
+    usual = reduce is None and store is None and progress is None
+    if usual and ready is not None and (ds := ready.dataset(members)) is not None:
+        system.__dict__["_ensembles"][key] = ready
+        return ds
 
     def plan_of(first: int, stop: int) -> Plan:
         varied = Varied(stop - first, members.rows(first, stop), record, first, members.count) if size else members
@@ -356,7 +358,7 @@ class Ensemble:
             self.done = int((work.block.status != NOT_RUN).sum())
             outcome = self._outcome(work, work.block, 0)
             ds = outcome.dataset(self.about | self._note_of_instead, self.plan.varied)
-        leave(self.key, self.plan, kind, run, engine, why, self.each)
+        leave(self.key, kind, work, engine, self.about, why, self.each)
         return stopped, ds
 
     def _by_blocks(self, work: Work, engine: Engine) -> bool:

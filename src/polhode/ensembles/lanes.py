@@ -175,7 +175,7 @@ def filled(
             block.states, *constants, coefficients, np.asarray(prepared.int_coefficients, dtype=np.int64), blocks,
             memory, memory, block.rows, block.status, block.done, block.iterations,
         )  # fmt: skip
-        addresses = np.array([0, 0, *(a.ctypes.data for a in arrays)], dtype=np.int64)
+        addresses = np.array([0, 0, *map(jit.begin_of, arrays)], dtype=np.int64)
         kernel(
             0, -(-M // width), M, block.begin, block.n, block.every, float(block.t0), float(block.h), limit, sizes,
             addresses,
@@ -312,13 +312,13 @@ def filled_to_the_end(
             D.INT_COEFFICIENTS: numbers, D.BLOCKS: own.blocks, D.STEP_INFO: own.step_info.copy(), D.MEMORY: memory,
             D.RECORD: block.rows, D.STATUS: block.status, D.DONE: block.done,
         }  # fmt: skip
-        addresses = np.zeros(ADDRESSES, dtype=np.int64)
+        addresses = [0] * ADDRESSES
         for slot, a in [*arrays.items(), *enumerate((block.samples, block.sizes, tolerances), SAMPLES)]:
-            addresses[slot] = a.ctypes.data
+            addresses[slot] = jit.begin_of(a)
         block.iterations[:] = 0
         kernel(
             0, len(block.states), asked.max_steps, float(block.t0), float(block.t0 + block.h),
-            float(asked.max_step or np.inf), float(asked.first_step or 0.0), sizes, addresses,
+            float(asked.max_step or np.inf), float(asked.first_step or 0.0), sizes, np.array(addresses),
         )  # fmt: skip
 
     return fill

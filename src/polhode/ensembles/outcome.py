@@ -19,7 +19,7 @@ from polhode.ensembles.engines import ENDED, NOT_RUN, RAISED, Block, over_thread
 from polhode.ensembles.members import STARTING, Kind, Varied
 from polhode.ensembles.plan import Plan, rows_of
 from polhode.errors import EnergyWarning, InvalidInput, PolhodeError, PolhodeWarning, warn
-from polhode.kernel import jit, layout as L
+from polhode.kernel import layout as L
 from polhode.kernel.many import TOO_MANY_STEPS
 from polhode.lazy import xr
 from polhode.runs.event_detection import rows_of as rows_of_events
@@ -135,7 +135,8 @@ class Outcome:
         rows, iterations, good, chosen = block.rows, block.iterations, block.done, work.chosen
         if not self.run.adaptive:
             good = np.where(block.status == L.OK, work.R, 1 + block.done // block.every)
-        good = np.where(block.status == NOT_RUN, 0, good)
+        if block.status.any():
+            good = np.where(block.status == NOT_RUN, 0, good)
         if chosen is not None:
             good = np.searchsorted(chosen, good)
             edges = np.concatenate([[0], chosen[:-1] + 1]).clip(max=work.R - 1)
@@ -232,11 +233,10 @@ class Outcome:
         is to be judged."""
         run, constants = self.run, self.constants
         if run.judged and run.system.N == 1 and self.rows.size:
-            times, potential = np.tile(self.times, len(self.rows)) if self.times.ndim == 1 else self.times.ravel(), None
-            if run.potential is not None:
-                potential = bodies, np.array(constants.parameters), jit.addresses_of(run.potential)
+            role, columns = run.for_potential, run.system.work_columns
+            potential = role and (bodies, np.array(constants.parameters), role[2])
             try:
-                found = of_one_body(times, self.rows, constants, run.system.work_columns, potential)
+                found = of_one_body(self.times.ravel(), self.rows, constants, columns, potential)
             except Exception:  # a function of the user's
                 return None, None, None
             if (found[2].first == self.rows.shape[1]).all():

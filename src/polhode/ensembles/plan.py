@@ -119,17 +119,21 @@ class Plan:
             return kind, None
         if any(name in self.start or name in names.starting for name in OF_METHODS):
             return kind, np.array([self.request(k).state for k in range(varied.count)])
-        start = {name: self.start.get(name) for name in MEASURED if name in self.start} | {
-            "sequence": self.start.get("sequence", sequence_of(self.method))
-        }
-        _, plain = in_units_of(self.system.units, request.settings.units, start, self.system.name)
-        states = states_of(kind, request, varied, names.starting, dict(self.start) | plain)
+        states = states_of(kind, request, varied, names.starting, self.start_of_all(request))
         bath = request.method.prepare().bath
         if bath is not None and bath.apart and self.noise_by_number:
             request.of_member(int(varied.numbers.max()))  # which refuses too many
             after = varied.numbers - varied.numbers[0]
             states[:, L.BODY * kind.system.N + len(kind.system.auxiliary)] += bath.apart * after
         return kind, states
+
+    def start_of_all(self, request: Request) -> dict[str, Any]:
+        """The words of the start that all members have, as plain numbers."""
+        start = {name: self.start.get(name) for name in MEASURED if name in self.start} | {
+            "sequence": self.start.get("sequence", sequence_of(self.method))
+        }
+        _, plain = in_units_of(self.system.units, request.settings.units, start, self.system.name)
+        return dict(self.start) | plain
 
     def _first_refused(self, request: Request, problem: InvalidInput) -> tuple[int, InvalidInput]:
         """The first member that is refused, by halving, and its own sentence."""

@@ -146,10 +146,10 @@ def addresses_of(function: object, *arrays: np.ndarray) -> Any:
             )
     if DISABLED:
         return (function, None, *arrays)
-    return np.array([0, address_of(function), *map(_address_of, arrays)], dtype=np.int64)
+    return np.array([0, address_of(function), *map(begin_of, arrays)], dtype=np.int64)
 
 
-def _address_of(array: Any) -> int:
+def begin_of(array: Any) -> int:
     """Where an array begins; ``array.ctypes.data`` in a third of its time."""
     if array.size and array.flags.writeable:
         return ctypes.addressof(ctypes.c_char.from_buffer(array))

@@ -170,11 +170,11 @@ TOO_MANY_STEPS = 100
 @jit.loop(ENERGIES)
 def potential_energies(times, rows, per, of, own, addresses, out, virials):
     """Write the potential energies of rows, ``per`` of each member, whose bodies and parameters are in ``of, own``, and
-    the virials of pairs where there is room for them."""
+    the virials of pairs where there is room for them; ``times`` are those of all rows, or of each member's."""
     potential, N = potential_at(addresses), of.shape[1] // L.OF_BODY
-    for k in range(times.size):
+    for k in range(rows.shape[0]):
         p = own[k // per]
-        out[k] = potential(times[k], N, jit.pointer(rows[k]), jit.pointer(of[k // per]), jit.pointer(p))
+        out[k] = potential(times[k % times.size], N, jit.pointer(rows[k]), jit.pointer(of[k // per]), jit.pointer(p))
         if virials.size > 0:
             virials[k] = p[int(p[NOW_AT]) + VIRIAL_SUM]
 

@@ -19,7 +19,7 @@ from polhode.systems.record import System
 from polhode.trajectory import schema
 from polhode.trajectory.charts import singular_note
 from polhode.trajectory.energies import EnergyBalance, energy_balance, massless_note
-from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies
+from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies, turned_rows, writable
 
 FEW_TIMES = 512  # most rows of which the index of times is kept for other runs
 Named = dict[str, tuple[Any, Any, dict[str, str]]]
@@ -283,14 +283,17 @@ def _compensations(system: System, states: Array, constants: Constants, compensa
     shape, N = states.shape[:-1], system.N
     found: dict[str, Any] = {}
     first = L.BODY * N + len(system.auxiliary)
-    left = states[..., first : first + COMPENSATION * N].reshape(*shape, N, COMPENSATION)
     if system.translates:
+        left = states[..., first : first + COMPENSATION * N].reshape(*shape, N, COMPENSATION)
         r, p = left[..., L.POSITION : L.POSITION + 3], left[..., L.MOMENTUM : L.MOMENTUM + 3]
         found |= {"position_compensation": r.copy(), "momentum_compensation": p.copy()}
     if system.rotates and compensation == "bodies":
-        turned = of_bodies(left.reshape(-1, COMPENSATION * N), constants)  # they stand as attitudes and momenta do
-        for name in ("attitude", "angular_momentum"):
-            found[f"{name}_compensation"] = getattr(turned, name).reshape(*shape, N, -1)
+        rows, frames = states.reshape(-1, states.shape[-1]), writable(constants.frames)
+        of = found["attitude_compensation"], found["angular_momentum_compensation"] = (
+            np.empty((*shape, N, 4)), np.empty((*shape, N, 3))
+        )  # fmt: skip
+        flat = (one.reshape(-1, N, one.shape[-1]) for one in of)
+        turned_rows(writable(rows), first, max(1, len(rows) // len(frames)), frames, *flat)
     return found
 
 
@@ -376,7 +379,9 @@ def assembled(
                 found = _labelled(name, tuple(words.tolist())) if words.dtype.kind == "U" else _index(name, words, {})
                 indexes[name], one = found[0], new(*found[2:5], dict(told))
             elif type(values) is np.ndarray and values.dtype.kind in "fi" and type(dims) is tuple:
-                one = new(Variable, dims, values, dict(told))
+                into[name] = new(Variable, dims, values, dict(told))
+                lengths.update(zip(dims, values.shape, strict=True))
+                continue
             else:
                 one = Variable(dims, values, told)
             (coords if one.dims == (name,) else into)[name] = one

@@ -15,7 +15,7 @@ from polhode.kernel import jit, layout as L, many
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import pointer
 from polhode.kernel.many import write_energies
-from polhode.kernel.signatures import BALANCE, OF_RUN, QUANTITIES
+from polhode.kernel.signatures import BALANCE, OF_RUN, QUANTITIES, TURNED
 
 LARGE = 0.1  # error over the scale from which on a run warns
 BEYOND = 100.0
@@ -86,6 +86,17 @@ def quantities_of_rows(rows, per, mass, moments, frames, attitude, angular, omeg
             put3(pointer(spatial[k, i]), 0, add(rotate(turned, mine), cross(r, p)))
             moving = p[0] * v[0] + p[1] * v[1] + p[2] * v[2]
             kinetic[k, i] = 0.5 * moving + 0.5 * (m[0] * w[0] + m[1] * w[1] + m[2] * w[2])
+
+
+@jit.loop(TURNED)
+def turned_rows(rows, first, per, frames, attitude, angular):
+    """Write the attitude and the angular momentum in the users' frames of numbers that stand in each row, from the
+    first on, as those of bodies do."""
+    for k in range(rows.shape[0]):
+        for i in range(frames.shape[1]):
+            frame, b, y = get4(pointer(frames[k // per, i]), 0), first + L.BODY * i, pointer(rows[k])
+            put4(pointer(attitude[k, i]), 0, multiply(get4(y, b + L.ATTITUDE), conjugate(frame)))
+            put3(pointer(angular[k, i]), 0, rotate(frame, get3(y, b + L.ANGULAR)))
 
 
 def of_bodies(states: Array, constants: Constants) -> OfBodies:
