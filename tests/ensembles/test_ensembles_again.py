@@ -108,7 +108,7 @@ TURNED = {
 
 @pytest.mark.parametrize("varying", [
     {"angular_velocity": SPINS[:3]}, {**TURNED, "angular_momentum": SPINS[:3]},
-    {"mass": SPINS[0], "momentum": SPINS[:3], "inertia": TENSOR * np.array([1.0, 1.1, 1.2])[:, None, None]},
+    {"mass": SPINS[0], "velocity": SPINS[:3], "inertia": TENSOR * np.array([1.0, 1.1, 1.2])[:, None, None]},
 ])  # fmt: skip
 def test_the_kernel_writes_the_starts_that_arrays_give(varying, monkeypatch):
     kernel, found = many._of_single_bodies, []
@@ -133,17 +133,33 @@ def test_what_rounding_has_left_out_of_attitudes_stands_in_the_frame_of_the_user
         assert found[f"{name}_compensation"].tobytes() == getattr(turned, name).tobytes()
 
 
-@pytest.mark.parametrize(("method", "factor"), [("v2", 15.0), ("forward_euler", 300.0)])
-def test_members_that_are_off_or_fail_are_told_of_as_at_first(method, factor, monkeypatch):
+def of_weight():
+    return ph.heavy_top((1.0, 1.8, 2.5), (0.3, -0.2, 0.9), weight=400.0)
+
+
+ONE = (np.arange(9) == 4)[:, None]
+TOLD = {
+    "off": (of_weight, "v2", {"attitude": (0, 1, 0, 0)}, "angular_velocity", SPINS, SPINS * np.where(ONE, 15.0, 1.0)),
+    "fails": (of_weight, "forward_euler", {}, "angular_velocity", SPINS, SPINS * np.where(ONE, 300.0, 1.0)),
+    "too long a step": (lambda: ph.orbit(mu=1.0), "v2", {"position": (1, 0, 0)},
+                        "velocity", [[0, 1.0, 0]], [[0, 0.02, 0]]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_what_there_is_to_tell_of_members_is_told_as_at_first(name, monkeypatch):
     monkeypatch.setattr(repeated, "WORTH_THREADS", np.inf)
-    spins = SPINS * np.where(np.arange(9) == 4, factor, 1.0)[:, None]
-    new, known = [ph.heavy_top((1.0, 1.8, 2.5), (0.3, -0.2, 0.9), weight=400.0) for _ in range(2)]
-    run, told = {"step": 0.05, "steps": 20, "every": 10, "attitude": (0, 1, 0, 0), "engine": "lanes"}, []
-    ph.ensemble(known, method, members={"angular_velocity": SPINS}, **run)
-    for system in (known, new, known):
+    build, method, start, varies, usual, unusual = TOLD[name]
+    known, told = build(), []
+
+    def run(system, values):
+        values = np.array(np.broadcast_to(values, (9, 3)))
+        return ph.ensemble(system, method, members={varies: values}, step=0.05, steps=40, engine="lanes", **start)
+
+    run(known, usual)
+    for system in (known, build(), known):
         with warnings.catch_warnings(record=True) as given:
             warnings.simplefilter("always")
-            ds = ph.ensemble(system, method, members={"angular_velocity": spins}, **run)
-        told.append((ds, [str(one.message) for one in given]))
+            told.append((run(system, unusual), [str(one.message) for one in given]))
     assert all(ds.identical(told[0][0]) and words == told[0][1] for ds, words in told)
-    assert told[0][1] if method == "v2" else told[0][0].failure[4].item()
+    assert told[0][0].failure[4].item() if name == "fails" else told[0][1]
