@@ -83,6 +83,30 @@ def test_what_is_set_is_that_of_single_runs(name, method):
     assert abs(np.diff(lanes.attitude.values, axis=0)).max(axis=(1, 2)).min() > 1e-4
 
 
+def shares(t, position, velocity, q, omega, parameters, states):
+    return (0.3 + parameters[0] * omega[0], 0.4 - 0.5 * omega[1])
+
+
+def swaying(t, q, omega, parameters):
+    return (0.0, 0.0, 0.02 * np.sin(3.0 * t))
+
+
+@each("step", [0.25, 1.25])
+def test_valves_close_at_times_of_each_member(step):
+    """Within steps, and where steps are longer than the time between samples; of some steps in no lane."""
+    valves = ph.systems.pulsed_thrusters(0.1, [[1, 0, 0], [0, 1, 0]], 0.5, positions=[[0, 0.5, 0], [0, 0, 0.5]])
+    law = ph.controller(shares, every=0.5, sets="thruster_command")
+    bus = ph.spacecraft(MOMENTS, 1.0, mass=60.0, torque=swaying, parameters=(1.0,), pulsed_thrusters=valves,
+                        controllers=[law])  # fmt: skip
+    run = {"members": {"angular_velocity": SPINS, "parameters": np.linspace((0.5,), (2.0,), M)}, "step": step,
+           "steps": 12, "position": (3.0, 0.0, 0.0), "velocity": (0.0, 0.5, 0.2), **START}  # fmt: skip
+    alone, lanes = (ph.ensemble(bus, "v2/mr", engine=engine, **run) for engine in ("threads", "lanes"))
+    assert lanes.engine.startswith("lanes")
+    for word in ("attitude", "position", "thruster_open", "thruster_closes", "thruster_fired"):
+        assert_allclose(lanes[word], alone[word], rtol=0, atol=1e-13)
+    assert abs(np.diff(lanes.thruster_fired.values, axis=0)).max(axis=(1, 2)).min() > 1e-3
+
+
 def test_what_is_no_program_is_refused():
     refused = pytest.raises(InvalidInput, match=r"'opaque' .*not done over lanes")
     with pytest.warns(ph.errors.SlowFunctionWarning), refused:

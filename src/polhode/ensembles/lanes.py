@@ -190,19 +190,22 @@ def template(
     """The loop over members with the step of a method and the loads of a system, or the series in their place, to be
     compiled over lanes."""
     loads = series or loads_for_programs(loads_of_steps(system, prepared), system.sampled)
-    converting = D.set_in_lanes(len(prepared.coefficients)) if system.sampled else {}
+    of_loop: dict[str, Any] = {"step": prepared.step}
+    if system.sampled:
+        of_loop = D.set_in_lanes(len(prepared.coefficients), prepared.step, any(one.pulses for one in system.sampled))
     if prepared.processed and prepared.converter is not None:
-        converting |= {"convert": prepared.converter[1], "PROCESSED": True}
+        of_loop |= {"convert": prepared.converter[1], "PROCESSED": True}
     commutes = float(system.commutator is not None) if prepared.modified else -1.0
     return bound(  # type: ignore[no-any-return]
-        D.march_lanes, step=prepared.step, loads=loads, IN_LANES=IN_LANES, SHAPE=shape_of(system),
-        LENGTHS=lengths_of(system, prepared), KNOWN=known(system, guard, commutes), **converting,
+        D.march_lanes, loads=loads, IN_LANES=IN_LANES, SHAPE=shape_of(system),
+        LENGTHS=lengths_of(system, prepared), KNOWN=known(system, guard, commutes), **of_loop,
     )  # fmt: skip
 
 
-def known(system: System, guard: bool, commutes: float = 0.0) -> tuple[tuple[int, float], ...]:
+def known(system: System, guard: bool, commutes: float = 0.0) -> tuple[tuple[int, float | None], ...]:
     """The flags of a run that nothing changes, as pairs (slot of ``step_info``, value)."""
-    never = dict.fromkeys((L.SPLIT_LOADS, L.HAS_SLOPES, L.RELATIVE, L.ABSOLUTE), 0.0)
+    never: dict[int, float | None] = dict.fromkeys((L.SPLIT_LOADS, L.HAS_SLOPES, L.RELATIVE, L.ABSOLUTE), 0.0)
+    never |= dict.fromkeys([L.NEXT_TIME for one in system.sampled if one.pulses])  # each lane's own
     return *flags(system, guard, commutes), *never.items(), (L.COMMANDED, math.inf)
 
 
@@ -227,8 +230,6 @@ def _reason(system: System, method: MethodSpec, prepared: CompiledMethod, cut: R
         return f"{label} takes commutator loads, which {system.name!r} does not state in a form for lanes"
     if "mutual_gravity" in prepared.needs:
         return f"{label} follows orbits of several bodies about each other, which is not done over lanes"
-    if any(one.pulses for one in system.sampled):
-        return f"valves of {system.name!r} close within steps, each member's at times of its own"
     if told := untraced(system.sampled):
         return f"its {told}, which is not done over lanes"
     if cut is not None and looked_after(cut) and system.sampled:

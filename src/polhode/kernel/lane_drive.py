@@ -7,6 +7,7 @@ stays in the fastest memory. Arrays lie by members; a group's numbers are copied
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
@@ -25,7 +26,7 @@ from polhode.kernel.lane_mode import (
     some_lane,
     with_known,
 )
-from polhode.kernel.sampling import sample
+from polhode.kernel.sampling import pulsed_step, sample, sample_valves
 from polhode.kernel.signatures import I1, Workspace, f8, i8
 
 step = jit.hole("step(t, h, p) -> status", "The step of the method.")
@@ -93,15 +94,22 @@ def rows_in_common(p):
     return shifted(p.coefficients, COMMON)
 
 
-def set_in_lanes(coefficients: int) -> dict[str, Any]:
-    """What controllers bring to the loop, with a method of so many coefficients."""
-    rows = jit.bind(rows_in_common, COMMON=coefficients)
-    return {"set_states": jit.bind(sample, rows_of=rows), "SAMPLES": True}
+def set_in_lanes(coefficients: int, own_step: Callable[..., Any], valves: bool) -> dict[str, Any]:
+    """What controllers, perhaps with ``valves``, bring to the loop, with a method of so many coefficients."""
+    rows = {"rows_of": jit.bind(rows_in_common, COMMON=coefficients)}
+    set_own = jit.bind(sample, **rows)
+    if valves:
+        set_own, own_step = (
+            jit.bind(sample_valves, sample=set_own, **rows),
+            jit.bind(pulsed_step, step=own_step, **rows),
+        )
+    return {"set_states": set_own, "step": own_step, "SAMPLES": True}
 
 
 def memory_of(bodies: int, lengths: tuple[int, int, int, int]) -> int:
-    """How many numbers a lane needs: iterations, three states, bodies, frames, parameters, loads, scratch memory."""
-    return 1 + 2 * lengths[0] + sum(lengths) + (L.OF_BODY + 4) * bodies
+    """How many numbers a lane needs: iterations, the end of the step, three states, bodies, frames, parameters, loads,
+    scratch memory."""
+    return 2 + 2 * lengths[0] + sum(lengths) + (L.OF_BODY + 4) * bodies
 
 
 def march_lanes(first_group, last_group, members, first, n, every, t0, h, limit, sizes, addresses):
@@ -116,7 +124,7 @@ def march_lanes(first_group, last_group, members, first, n, every, t0, h, limit,
     replaced(IN_LANES)
     bodies_of_system, width, rows = sizes[N], LENGTHS[0], sizes[ROWS]
     own_info = as_lanes(numbers_at(addresses, MEMORY))
-    y = shifted(own_info, 1)
+    y = shifted(own_info, 2)
     stage_state = shifted(y, width)
     kept = shifted(stage_state, width)
     load = shifted(kept, width)
@@ -158,6 +166,7 @@ def march_lanes(first_group, last_group, members, first, n, every, t0, h, limit,
             if not some_lane(status == L.OK):
                 break
             info[L.NEXT_TIME] = t0 + (k + 1) * h
+            step_info[L.NEXT_TIME] = info[L.NEXT_TIME]
             if SAMPLES:
                 found = set_states(t0 + k * h, p)
                 if status == L.OK:

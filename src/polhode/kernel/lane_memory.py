@@ -76,9 +76,9 @@ class LaneMemory(Writer):
         return Scalar(wide_kind(kind, self.width), joined(self.builder, [self.builder.load(one) for one in slots]))
 
     def of_info(self, owner: Any, where: Value) -> tuple[Value, Value]:
-        """Where a slot of ``step_info`` lies: in memory that all share, but for iterations and own tolerances."""
+        """Where a slot of ``step_info`` lies: in memory that all share, but for iterations and own numbers."""
         if isinstance(where, Known) and (where.it == L.ITERATIONS or owner.cls.known.get(where.it, 0.0) is None):
-            return owner.parts[1], Known({L.ITERATIONS: 0, L.RELATIVE: 1, L.ABSOLUTE: 2}[where.it])
+            return owner.parts[1], Known({L.ITERATIONS: 0, L.RELATIVE: 1, L.ABSOLUTE: 2, L.NEXT_TIME: 1}[where.it])
         return owner.parts[0], where
 
     def part(self, owner: Tup, where: Value) -> Value:
@@ -99,7 +99,7 @@ class LaneMemory(Writer):
         if isinstance(owner, Tup) and hasattr(owner.cls, "known"):
             if width_of(where) or (isinstance(where, Known) and where.it in COUNTED):
                 return  # one of two counters
-            if isinstance(where, Known) and where.it in getattr(owner.cls, "known", {}):
+            if isinstance(where, Known) and getattr(owner.cls, "known", {}).get(where.it) is not None:
                 raise Unsupported("a flag of the run is set")
             owner, where = self.of_info(owner, where)
             slot, kind = self.element(owner, where) or (None, None)

@@ -83,7 +83,8 @@ def with_known(together, known):
 
 def shared_info(numbers, own, known):
     """The flags and counters of ``step_info`` at a pointer; ``known`` ones, pairs (slot, value), are constants. Each
-    lane has its own iterations, and tolerances known as None, at the pointer to lanes ``own``; evaluations are 0."""
+    lane has its own iterations, and tolerances or the end of the step where known as None, at the pointer to lanes
+    ``own``; evaluations are 0."""
     return numbers
 
 

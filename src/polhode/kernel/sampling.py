@@ -97,26 +97,25 @@ def draw(q, row, count, sample, p):
 
 
 @jit.helper
-def open_valves(q, row, time, p):
+def open_valves(q, common, row, time, p):
     """Open the valves of a row for their shares of its period, which begins at this time."""
     own = L.BODY * p.N
-    every = q[row + EVERY]
-    for k in range(int(q[row + NUMBERS])):
+    every = common[row + EVERY]
+    for k in range(int(common[row + NUMBERS])):
         number = row + OF_ROW + OF_NUMBER * k
-        pulse = every * min(max(p.y[own + int(q[number + INDEX])], 0.0), 1.0)
+        pulse = every * min(max(p.y[own + int(common[number + INDEX])], 0.0), 1.0)
         tick = q[number + TICK]
         if tick > 0.0:
             pulse = min(tick * floor(pulse / tick + 0.5), every)
         if pulse < q[number + SHORTEST]:
             pulse = 0.0
-        p.y[own + int(q[number + TARGET])] = 1.0 if pulse > 0.0 else 0.0
-        p.y[own + int(q[number + CLOSES])] = time + pulse
+        p.y[own + int(common[number + TARGET])] = 1.0 if pulse > 0.0 else 0.0
+        p.y[own + int(common[number + CLOSES])] = time + pulse
 
 
 @jit.helper
-def close_valves(t, p):
-    """Close the valves whose time it is."""
-    q = p.parameters
+def close_valves(t, q, p):
+    """Close the valves whose time it is; ``q``: where the table is read."""
     at, own = int(p.step_info[L.SAMPLES_AT]), L.BODY * p.N
     row = at + 1
     for _ in range(int(q[at])):
@@ -132,9 +131,8 @@ def close_valves(t, p):
 
 
 @jit.helper
-def next_closing(t, end, p):
-    """The time at which the next valve closes, or ``end`` if that is before."""
-    q = p.parameters
+def next_closing(end, q, p):
+    """The time at which the next valve closes, or ``end`` if that is before; ``q``: where the table is read."""
     at, own = int(p.step_info[L.SAMPLES_AT]), L.BODY * p.N
     row, first = at + 1, end
     for _ in range(int(q[at])):
@@ -171,9 +169,10 @@ def next_sample(t, end, p):
 @jit.helper
 def next_sample_or_closing(t, end, p):
     """Likewise, or the time at which the next valve closes."""
-    return next_closing(t, next_sample(t, end, p), p)
+    return next_closing(next_sample(t, end, p), p.parameters, p)
 
 
+@jit.replaceable
 @jit.helper
 def sample(t, p):
     """Set the states whose sampling time it is; the status is not OK where a value is not finite."""
@@ -198,7 +197,7 @@ def sample(t, p):
                 draw(q, row, count, int(np.floor((t - phase) / every + 0.5)), p)
                 count = 0
             if role == PULSE:
-                open_valves(q, row, time, p)
+                open_valves(q, common, row, time, p)
                 count = 0
             for k in range(count):
                 number = row + OF_ROW + OF_NUMBER * k
@@ -227,7 +226,7 @@ def sample(t, p):
 @jit.helper
 def sample_valves(t, p):
     """Close valves and set states whose time it is."""
-    close_valves(t, p)
+    close_valves(t, rows_of(p), p)
     return sample(t, p)
 
 
@@ -257,20 +256,17 @@ def held_step(t, h, row, recorded, over, p):
 
 def pulsed_step(t, h, p):
     """The step of the method, in parts between the times at which valves close."""
-    end = p.step_info[L.NEXT_TIME]
-    at = next_closing(t, end, p)
-    if at == end:
-        return step(t, h, p)
-    while at < end:
+    end, q = p.step_info[L.NEXT_TIME], rows_of(p)
+    at = next_closing(end, q, p)
+    size = h if at == end else at - t
+    while True:  # the step is written in one place
         p.step_info[L.NEXT_TIME] = at
-        status = step(t, at - t, p)
-        if status != L.OK:
+        status = step(t, size, p)
+        if status != L.OK or at == end:
             return status
-        close_valves(at, p)
-        t = at
-        at = next_closing(t, end, p)
-    p.step_info[L.NEXT_TIME] = end
-    return step(t, end - t, p)
+        close_valves(at, q, p)
+        t, at = at, next_closing(end, q, p)
+        size = at - t
 
 
 @jit.inlined
