@@ -239,7 +239,7 @@ def series_with_slopes(
     every = [*slopes[: len(states)], *alike]
     different = [a for a in dict.fromkeys(a for column in every for a in column) if g.value(a) != 0.0]
     series = best_series(g, states, [*rows, *different])
-    if any(rule.kind in ("step", "chosen") for rule in series.rules) or len(series.slots) > LONG * (1 + (vectors > 2)):
+    if any(rule.kind in ("step", "chosen") for rule in series.rules) or len(series.slots) > LONG * (1 + (vectors > 1)):
         return None
     known = dict(zip(different, series.rates[len(rows) :], strict=True))
     series.rates = series.rates[: len(rows)]
