@@ -122,6 +122,22 @@ def test_rows_have_the_energies_of_their_states():
     np.testing.assert_array_equal(ds.potential_energy, energies)
 
 
+def test_a_look_at_a_step_makes_no_pass_where_the_loads_of_its_ends_are_kept():
+    """Steps that are too long are told."""
+    system, start = ph.dipoles(150, cutoff=3.0, box=9.1), thermal(uniform(150, 9.1))
+    runs = ph.prepare(system, "v2", step=1e-3, steps=1)
+    runs.dataset(start)
+    parameters = runs._idle[0].integrator.parameters
+    at = int(parameters[pairs.NOW_AT]) + pairs.PASSES
+    before, start["position"][0] = parameters[at], start["position"][0] + 1e-9
+    runs.dataset(start)
+    assert parameters[at] - before == 2.0
+    still = thermal(uniform(150, 9.1), warm=0.0)
+    for steps in (1, 2):  # with the end of the first one, and without
+        with pytest.warns(ph.errors.CoarseStepWarning, match="do not resolve the loads"):
+            ph.integrate(system, "v2", step=0.02, steps=steps, every=steps, **still)
+
+
 # ------------------------------------------------------------------ lists
 def check_list(r, cutoff, skin, box=None):
     arguments = {} if box is None else {"box": box}

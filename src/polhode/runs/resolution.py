@@ -200,29 +200,27 @@ def load_loop(part: int = L.ALL) -> Callable[..., None]:
     return jit.compile_kernel(load_changes if part == L.ALL else jit.bind(load_changes, PART=part), LOAD_CHANGES)
 
 
-def _changes(run: Run, starts: Sequence[tuple[float, Array, float]], speed: float) -> list[float]:
-    """How much the loads change in a step of the method from each of some states (``load_changes``); NaN where it
-    fails."""
-    times, rows, kept = [], [], []
+def _changes(run: Run, starts: Sequence[tuple[float, Array, float]], speed: float, ends: bool = False) -> list[float]:
+    """How much the loads change in a step of the method from each of some states (``load_changes``), or between its
+    ``ends`` if bodies turn little; NaN where it fails."""
+    times, rows, kept = list[list[float]](), list[list[Array]](), list[int]()
     for k, (t, y, h) in enumerate(starts):
         states, at, run.step_info[L.COMMANDED] = [y], [t], t  # a row has what controllers set there
         try:
-            for part in PARTS:
+            for part in PARTS[ends:]:
                 states.append(after := run.part(t, y, t + part * h))
                 at.append(float(after[int(run.step_info[L.TIME_AT])]) if run.time_transformed_run else t + part * h)
         except PolhodeError:
             continue
-        kept.append(k)
-        times.append(at)
-        rows.append(states)
+        times, rows, kept = [*times, at], [*rows, states], [*kept, k]
     found = [float("nan")] * len(starts)
     try:
-        changes = _told(run, np.array(times), np.concatenate(rows), speed) if kept else []
+        changes = _told(run, np.array(times), np.concatenate(rows), speed, 1.0 if ends else inf) if kept else []
         for k, change in zip(kept, changes, strict=True):
             found[k] = change
     except Exception:  # a function of the user's, beyond the run
         if len(starts) > 1:
-            return [change for start in starts for change in _changes(run, [start], speed)]
+            return [change for start in starts for change in _changes(run, [start], speed, ends)]
     return found
 
 
@@ -254,36 +252,37 @@ def straight(times, states, at, h, along, of_groups, groups):
 def _straight(run: Run, times: Array, states: Array, speed: float, room: Sequence[Array]) -> float:
     """The largest such change where states within the step that begins at each of some rows, and ends at the next, lie
     on a straight line; infinite where that may tell nothing. ``room``: the rows, and memory."""
-    at, of_groups, groups, *more = room
+    along, at, of_groups, groups, *more = room
     try:
-        straight(times, states, at, run.h, ALONG, of_groups, groups)
+        straight(times, states, at, run.h, along, of_groups, groups)
         changes = _told(run, of_groups, groups, speed, 1.0, more)
     except Exception:  # a function of the user's, beside the run
         return inf
     return max(changes) if all(change == change for change in changes) else inf
 
 
-def _at_rows(run: Run, n: int) -> tuple[float, Sequence[int], bool, Sequence[Array]]:
+def _at_rows(run: Run, n: int) -> tuple[float, Sequence[int], bool, bool, Sequence[Array]]:
     """How the loads of a run of n rows are looked at: the order of the method, at which rows (none: not at all),
-    whether they are the same all the time, and memory for ``_straight`` where the ends of the steps are known."""
+    whether they are the same all the time, whether the ends of a step tell enough (of pairs without time, by methods of
+    order two, which come back nowhere within one), and memory for ``_straight`` where those are rows."""
     prepared, system = run.integrator.prepared, run.system
     solved = prepared.needs & {"central_gravity", "mutual_gravity"} or prepared.step_density == "distance"
     logged = any(one.logs for one in system.functions.values())  # of the calls of the run, and no others
     still = not (system.translates or system.rotates)  # states alone
     if run.adaptive or solved or logged or still or system.loads is no_loads or n < 2:
-        return 0.0, (), False, ()
+        return 0.0, (), False, False, ()
     many, p = max(1, ROWS // system.N), run.chosen.promises
     order = p.order_velocity if system.velocity_dependent else p.order
-    steady = not (system.switches or system.impulses or system.watched or run.cuts)
-    asked = run.request
+    asked, steady = run.request, not (system.switches or system.impulses or system.watched or run.cuts)
     each = type(run) is Run and asked.recording.every == 1 and asked.samples is None and not asked.events
     chosen = sorted({k * (n - 2) // max(1, many - 1) for k in range(many)})
+    ends = steady and order <= 2 and hasattr(system.quantities, "of_virials") and "loads" not in system.arguments
     if not (steady and each) or system.sampled:
-        return order, chosen, steady, ()
-    size = len(chosen), ALONG.size
-    loads = np.zeros((ALONG.size, run.integrator.load.size))
-    return order, chosen, steady, (
-        np.array(chosen), np.empty(size), np.empty((size[0] * size[1], run.start.size)), loads, np.empty(size[0])
+        return order, chosen, steady, ends, ()
+    along, count = ALONG[:: 1 + ends], len(chosen)
+    return order, chosen, steady, ends, (
+        along, np.array(chosen), np.empty((count, along.size)), np.empty((count * along.size, run.start.size)),
+        np.zeros((along.size, run.integrator.load.size)), np.empty(count),
     )  # fmt: skip
 
 
@@ -291,7 +290,7 @@ def coarse_loads(run: Run, times: Array, states: Array) -> str:
     """What is to be said of steps in which the loads change too much; empty where they do not."""
     if (n := len(times)) not in run.at_rows:
         run.at_rows[n] = _at_rows(run, n)
-    order, chosen, steady, room = run.at_rows[n]
+    order, chosen, steady, by_ends, room = run.at_rows[n]
     if not chosen:
         return ""
     system, speed = run.system, 0.0
@@ -307,11 +306,11 @@ def coarse_loads(run: Run, times: Array, states: Array) -> str:
         starts, changes = list[tuple[float, Array, float]](), list[float]()
         for k in chosen:
             t, y = float(times[k]), states[k]
-            h = run.h if steady else run.set_at(t)
-            if h:  # the row behind a step of a controlled body has the next commands
+            if h := run.h if steady else run.set_at(t):  # that behind a controlled step has the next commands
                 starts.append((t, y, h))
                 changes += [] if steady else _changes(run, starts[-1:], speed)
-        changes = changes or _changes(run, starts, speed)
+        quick = _changes(run, starts, speed, True) if by_ends else [inf]
+        changes = changes or (quick if max(quick) < SAFE * order else _changes(run, starts, speed))
         worst, found = max(
             ((change, start) for change, start in zip(changes, starts, strict=True) if change == change),
             key=lambda one: one[0], default=(0.0, (0.0, states[0], 0.0)),
