@@ -5,7 +5,6 @@ import pytest
 
 import browser as browsers
 import polhode as ph
-from polhode.viewer.arrays import read
 
 EARTH = ph.planets.EARTH
 TENSOR = np.array([[2.0, 0.3, -0.2], [0.3, 3.0, 0.4], [-0.2, 0.4, 4.0]])
@@ -94,10 +93,9 @@ def test_a_quarter_turn_about_z_takes_x_of_the_body_to_y_of_space(opened):
     assert up == [0, 0, 1]
 
 
-def test_the_cuboid_of_an_oblique_tensor_has_that_tensor():
+def test_the_cuboid_of_an_oblique_tensor_has_that_tensor(opened):
     ds = ph.integrate(ph.free_body(TENSOR), step=0.05, steps=4, angular_velocity=(0.3, 1.0, 0.2))
-    view = ph.view(ds)
-    corners = read(view.arrays, view.scene["runs"][0]["bodies"]["shapes"][0]["vertices"])
+    corners = next(one for one in drawn(opened(ph.view(ds)), "Body", 0) if one["kind"] == "BoxGeometry")["points"]
     spread = corners.T @ corners / len(corners)
     own = np.trace(spread) * np.eye(3) - spread
     np.testing.assert_allclose(own / np.trace(own), TENSOR / np.trace(TENSOR), rtol=0, atol=1e-5)

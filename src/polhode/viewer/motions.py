@@ -49,7 +49,7 @@ def bodies(run: Shown, arrays: Arrays, shape: shapes.Shape) -> dict[str, Any]:
         placed = arrays.single(r) if box is None else arrays.short(r, max(box))
     found: dict[str, Any] = {
         "count": run.bodies, "attitude": turned, "position": placed, "shapes": shape.shapes,
-        "axes": q is not None and not run.molecules,
+        "axes": q is not None and not run.molecules, "barycentric": barycentric(run),
     }  # fmt: skip
     if run.mass is not None:
         found["mass"] = arrays.single(run.mass)

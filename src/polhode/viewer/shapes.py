@@ -1,9 +1,9 @@
 """Shapes of bodies: solids of uniform density with the moments of the run, molecules, points; and what to call them.
 
 A cuboid of mass m with sides a, b, c has the moments m (b^2 + c^2)/12, ...; so sides follow from moments,
-a^2 = 6 (I_y + I_z - I_x)/m. A solid cone of height h and radius r has, about its tip, the moments m (3/5) (h^2 + r^2/4)
-and m (3/10) r^2, and its centre of mass at 3 h/4: so a cone follows from the ratio of the moments of a symmetric top
-and from its centre of mass.
+a^2 = 6 (I_y + I_z - I_x)/m; half axes of an ellipsoid are sqrt(5/12) of them. A disc of radius r and thickness d, on a
+stem of length l without mass, has the moments m (l^2 + r^2/4 + d^2/12) about the end of the stem, and m r^2/2: so it
+follows from the ratio of the moments of a symmetric top and from its centre of mass.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from math import cos, pi, sqrt
+from math import pi, sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,12 +23,15 @@ from polhode.arguments import Array, ArrayLike, Indices, array, path as checked_
 from polhode.errors import FileProblem, InvalidInput, PolhodeError, shown
 from polhode.lazy import extra
 from polhode.plots.shown import Shown
-from polhode.plots.solids import ring, sides
+from polhode.plots.solids import sides
 from polhode.viewer.arrays import Arrays
 
 THINNEST = 0.04  # least side of a cuboid, as a part of its largest: a plate or a rod stays visible
-SIDES = 8  # sides of a cone: its edges show that it spins
-WIDEST = 4.0  # largest radius of a cone over its height
+THICK = 0.15  # thickness of the disc of a top over the height of its middle
+WIDEST = 4.0  # largest radius of that disc, likewise
+HEAVY = 1e8  # mass above which a body is rock, and an ellipsoid
+CRAFT = ("spacecraft", "gravity_gradient")
+"""Systems of a spacecraft."""
 POINT = 0.02  # radius of a point mass, as a part of the extent of its path
 ATOMS = {
     "H": (0.031, "#e6e6e6"), "C": (0.077, "#555555"), "N": (0.070, "#3f64c9"), "O": (0.066, "#d0342c"),
@@ -60,7 +63,7 @@ def of_run(run: Shown, arrays: Arrays, mesh: tuple[Any, Any] | None) -> Shape:
     if run.molecules:
         return _molecule(run)
     if run.inertia:
-        return _solids(run, arrays) if run.top is None else _top(run, arrays, run.top)
+        return _solids(run) if run.top is None else _top(run, run.top)
     extent, r = 1.0 / POINT, run.of("position")
     if r is not None:
         size = float(np.ptp(r.reshape(-1, 3), axis=0).max()) or float(np.abs(r).max())
@@ -74,7 +77,7 @@ def of_run(run: Shown, arrays: Arrays, mesh: tuple[Any, Any] | None) -> Shape:
 
 
 # ------------------------------------------------------------------ solids
-def _solids(run: Shown, arrays: Arrays) -> Shape:
+def _solids(run: Shown) -> Shape:
     masses = run.mass if run.mass is not None and "position" in run.whole else None
     if masses is None and run.arguments.get("mass") is not None:
         masses = run.mass
@@ -83,12 +86,15 @@ def _solids(run: Shown, arrays: Arrays) -> Shape:
     for k in range(run.bodies if many else 1):
         moments, frame = run.inertia[k if len(run.inertia) > 1 else 0]
         if moments.any():
-            shapes.append(_box(arrays, sides(moments, None if masses is None else float(masses[k]), THINNEST), frame))
+            size = sides(moments, None if masses is None else float(masses[k]), THINNEST)
+            shapes.append(_solid(run, size, frame, 0.0 if masses is None else float(masses[k])))
         else:
             shapes.append({"kind": "sphere", "radius": _ball(run, k)})
     moments = next(one for one, _ in run.inertia if one.any())
     impossible = moments.max() > (1.0 + 1e-9) * (moments.sum() - moments.max())
-    words = "cuboid of uniform density with these moments" + ("" if masses is not None else "; its size is free")
+    kinds = {one["kind"] for one in shapes} - {"sphere"}
+    words = ("ellipsoid" if kinds == {"ellipsoid"} else "cuboid") + " of uniform density with these moments"
+    words += "; its size is free" * (masses is None) + "; dish and panels have no mass" * ("craft" in kinds)
     if impossible:
         words = "thin cuboid: no body has these moments, one of which exceeds the sum of the others"
     return Shape(shapes, None, words)
@@ -103,26 +109,28 @@ def _ball(run: Shown, k: int) -> float:
     return float(np.cbrt(0.75 / pi * volume * run.mass[k] / run.mass[solid]))
 
 
-def _box(arrays: Arrays, size: Array, frame: Array, centre: ArrayLike = (0.0, 0.0, 0.0)) -> dict[str, Any]:
-    """A cuboid along the principal axes; a mesh where they are not those of the body."""
-    if abs(abs(frame[0]) - 1.0) < 1e-12:
-        return {"kind": "box", "size": [float(a) for a in size]}
-    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * 0.5 * np.asarray(size)
-    faces = [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6],
-             [0, 6, 4], [1, 5, 7], [1, 7, 3]]  # fmt: skip
-    return _mesh(arrays, rotation.rotate(frame, corners), faces)
+def _solid(run: Shown, size: Array, frame: Array, mass: float) -> dict[str, Any]:
+    """A body along its principal axes: rock where it is heavy, a spacecraft where it is one, else a cuboid."""
+    found: dict[str, Any] = {"kind": "box", "size": [float(a) for a in size]}
+    if mass > HEAVY:
+        found = {"kind": "ellipsoid", "axes": [sqrt(5.0 / 12.0) * float(a) for a in size]}
+    elif run.system in CRAFT or run.centre is not None or "wheel_momentum" in run.whole:
+        found |= {"kind": "craft", "panels": run.centre is not None or run.system in CRAFT}
+    if abs(abs(frame[0]) - 1.0) >= 1e-12:
+        found["frame"] = [float(a) for a in frame]
+    return found
 
 
 def _mesh(arrays: Arrays, vertices: Array, faces: ArrayLike) -> dict[str, Any]:
     return {"kind": "mesh", "vertices": arrays.single(vertices), "faces": arrays.whole(faces)}
 
 
-def _top(run: Shown, arrays: Arrays, centre: Array) -> Shape:
+def _top(run: Shown, centre: Array) -> Shape:
     """A top: a cone on its tip where it is symmetric about the axis of its centre of mass, else a cuboid."""
     moments, frame = run.inertia[0]
     distance = float(np.linalg.norm(centre))
     if not np.isfinite(distance) or distance == 0.0:
-        solid = _solids(run, arrays)
+        solid = _solids(run)
         return Shape(solid.shapes, [0.0, 0.0, 0.0], solid.words + ", held at its centre of mass")
     axis = centre / distance
     turn = rotation.matrix_from_quaternion(frame)
@@ -131,13 +139,13 @@ def _top(run: Shown, arrays: Arrays, centre: Array) -> Shape:
     across = 0.5 * (float(np.trace(tensor)) - along)
     even = along * np.outer(axis, axis) + across * (np.eye(3) - np.outer(axis, axis))
     if np.abs(tensor - even).max() <= 1e-9 * np.abs(tensor).max() and along < 1.96 * across:
-        height = 4.0 / 3.0 * distance
-        ratio = along / across
-        asked = height * sqrt(2.0 * ratio / (1.0 - ratio / 2.0))
-        radius = min(asked, WIDEST * height)
+        ratio, thick = along / across, THICK * distance
+        asked = sqrt((distance**2 + thick**2 / 12.0) * ratio / (0.5 - 0.25 * ratio))
+        radius = min(asked, WIDEST * distance)
         same = "same ratio of the moments, same" if radius == asked else "less wide than its moments ask for, same"
-        words = f"solid cone on its tip, with {SIDES} sides: {same} centre of mass"
-        return Shape([_cone(arrays, axis, height, radius)], [float(-c) for c in centre], words)
+        words = f"disc on a stem that has no mass: {same} centre of mass"
+        disc = {"kind": "top", "axis": [float(a) for a in axis], "height": distance, "radius": radius, "thick": thick}
+        return Shape([disc], [float(-c) for c in centre], words)
     stated = run.argument("mass")
     weight = run.argument("weight")
     mass = stated or (abs(weight) / GRAVITY if weight else float(np.trace(tensor)) / (2.0 * distance**2))
@@ -151,22 +159,10 @@ def _top(run: Shown, arrays: Arrays, centre: Array) -> Shape:
     values, axes = np.linalg.eigh(own)
     axes = axes * np.array([1.0, 1.0, np.linalg.det(axes)])
     frame = rotation.quaternion_from_matrix(axes)
-    shape = _box(arrays, sides(np.maximum(values, 1e-12 * abs(values).max()), mass, THINNEST), frame)
+    shape = _solid(run, sides(np.maximum(values, 1e-12 * abs(values).max()), mass, THINNEST), frame, 0.0)
     words = "cuboid of uniform density with these moments"
     words += "" if mass == stated else f", for a mass of {mass:.3g}, since the record states none that fits"
     return Shape([shape], [float(-c) for c in centre], words)
-
-
-def _cone(arrays: Arrays, axis: Array, height: float, radius: float) -> dict[str, Any]:
-    """A pyramid on its tip whose section has the second moments of a circle; relative to its centre of mass."""
-    corner = radius * sqrt(3.0 / (2.0 + cos(2.0 * pi / SIDES)))
-    rim = ring(axis, 0.25 * height, corner, SIDES)
-    vertices = np.concatenate([[-0.75 * height * axis], [0.25 * height * axis], rim])
-    faces = []
-    for k in range(SIDES):
-        here, there = 2 + k, 2 + (k + 1) % SIDES
-        faces += [[0, there, here], [1, here, there]]
-    return _mesh(arrays, vertices, faces)
 
 
 # ------------------------------------------------------------------ molecules

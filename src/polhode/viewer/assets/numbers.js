@@ -55,6 +55,20 @@ polhodeViewer.numbers = (() => {
     return found;
   }
 
+  // Three numbers of a row, or between two of them along the cubic whose slopes at each row are those from the row before
+  // it to the one behind it.
+  function place(values, times, k, part, offset = 0) {
+    const a = row(values, k, 0, 3, offset);
+    if (!(part > 0)) return a;
+    const b = row(values, k + 1, 0, 3, offset), step = times[k + 1] - times[k], last = values.rows - 1;
+    const slope = (i) => {
+      const from = Math.max(0, i - 1), to = Math.min(last, i + 1), u = row(values, from, 0, 3, offset), v = row(values, to, 0, 3, offset);
+      return u.map((x, j) => ((v[j] - x) * step) / (times[to] - times[from] || 1));
+    };
+    const s = slope(k), e = slope(k + 1), p = part;
+    return a.map((x, j) => x + p * p * (3 - 2 * p) * (b[j] - x) + p * (1 - p) * ((1 - p) * s[j] - p * e[j]));
+  }
+
   // Unit quaternion at a frame, or on the shortest way to the next one; quarter turns and more are not filled in.
   function attitude(values, k, part, body = 0) {
     const a = row(values, k, 0, 4, 4 * body);
@@ -72,6 +86,18 @@ polhodeViewer.numbers = (() => {
     }
     const size = Math.hypot(...a) || 1;
     return a.map((one) => one / size);
+  }
+
+  const conjugate = (q) => [q[0], -q[1], -q[2], -q[3]];
+  const multiply = (a, b) => [
+    a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3], a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+    a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1], a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+  ];
+
+  // A vector of the body in space.
+  function rotate([w, x, y, z], v) {
+    const a = 2 * (y * v[2] - z * v[1]), b = 2 * (z * v[0] - x * v[2]), c = 2 * (x * v[1] - y * v[0]);
+    return [v[0] + w * a + y * c - z * b, v[1] + w * b + z * a - x * c, v[2] + w * c + x * b - y * a];
   }
 
   const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
@@ -103,5 +129,5 @@ polhodeViewer.numbers = (() => {
     return [1, unit || ""];
   }
 
-  return { unpack, before, moment, row, attitude, text, units, timeUnit };
+  return { unpack, before, moment, row, place, attitude, conjugate, multiply, rotate, text, units, timeUnit };
 })();

@@ -1,7 +1,7 @@
 "use strict";
 // The views of an orbit: in space about its centre to scale, seen from the orbit, and the track on the ground.
 polhodeViewer.orbit = (() => {
-  const { numbers, shapes } = polhodeViewer, { attitude, row, text } = numbers, { SHORT, ofBody } = shapes;
+  const { numbers, shapes } = polhodeViewer, { attitude, place, row, text } = numbers, { SHORT, ofBody } = shapes;
   const { colours } = polhodeViewer.stage;
   const SHOWN = 0.045;  // size of a body, which is not to scale, over its distance from the camera
 
@@ -22,25 +22,23 @@ polhodeViewer.orbit = (() => {
         planet.add(ball, shapes.graticule([r, r, r], "#eaf2fa", 15, 0.3), equator(r));
         scene.add(planet, shapes.halo(r, "#56b4e9"));
       }
-      for (let b = 0; b < many; b++) {
-        const points = new Float32Array(3 * path.rows);
-        for (let k = 0; k < path.rows; k++) for (let j = 0; j < 3; j++) points[3 * k + j] = size * path[3 * (k * many + b) + j];
-        scene.add(shapes.line(points, orbit.central && many === 1 ? "#e69f00" : ofBody(b), many > 12 ? 0.5 : 0.9, many > 12 ? 1.4 : 2.2));
-      }
+      const ways = Array.from({ length: many }, (_, b) => shapes.way(run, path, b, size, orbit.central && many === 1 ? "#e69f00" : ofBody(b), many > 12 ? 0.5 : 0.9, many > 12 ? 1.4 : 2.2));
+      scene.add(...ways);
       for (const dark of shaded(run, size)) scene.add(shapes.line(dark, "#5a3d00", 1, 3.4));
-      const names = orbit.names && orbit.names.length ? orbit.names : [];
+      const largest = Math.max(...bodies.shapes.map(shapes.reach)), names = orbit.names && orbit.names.length ? orbit.names : [];
       const movers = Array.from({ length: many }, (_, b) => {
         const group = new THREE.Group(), shape = bodies.shapes[Math.min(b, bodies.shapes.length - 1)];
         if (bodies.attitude) {
           const solid = shapes.solid(shape);
           solid.scale.setScalar(1 / shapes.reach(shape));
           group.add(solid, shapes.axes(2.1, ["x", "y", "z"], 0.03, false));
-        } else group.add(new THREE.Mesh(new THREE.SphereGeometry(0.35, 20, 14), shapes.surface(ofBody(b))));
+        } else group.add(new THREE.Mesh(new THREE.SphereGeometry((0.35 * shape.radius) / largest, 32, 20), shapes.surface(ofBody(b))));
         if (names[b] && many <= 12) {
           const label = shapes.word(names[b], colours().ink, 0.8);
           label.position.z = 0.9;
           group.add(label);
         }
+        group.userData.grip = { body: b, size };
         scene.add(group);
         return group;
       });
@@ -75,8 +73,9 @@ polhodeViewer.orbit = (() => {
           }
           const t = run.times[k] + (part > 0 ? part * (run.times[k + 1] - run.times[k]) : 0);
           if (planet && orbit.central.rotation_rate) planet.rotation.z = ((orbit.central.rotation_at_zero || 0) + orbit.central.rotation_rate * t) % (2 * Math.PI);
+          for (const one of ways) one.userData.show?.(k);
           for (let b = 0; b < many; b++) {
-            movers[b].position.set(...row(bodies.position, k, part, 3, 3 * b).map((a) => a * size));
+            movers[b].position.set(...place(bodies.position, run.times, k, part, 3 * b).map((a) => a * size));
             if (bodies.attitude) shapes.set(movers[b], attitude(bodies.attitude, k, part, b));
           }
           // Seen from the orbit, the local axes stand still: x along the motion, y against the orbit's normal, z down.
@@ -89,6 +88,7 @@ polhodeViewer.orbit = (() => {
             scene.position.copy(movers[0].position).applyQuaternion(scene.quaternion).negate();
           }
           scene.updateMatrixWorld(true);
+          polhodeViewer.views.light(run, stage, k, part, scene);
           for (const mover of movers) mover.scale.setScalar(SHOWN * mover.getWorldPosition(where).distanceTo(stage.camera.position));
           for (const { arrow, label, space: values } of arrows) {
             const v = row(values, k, part, 3), length = Math.hypot(...v), unit = movers[0].scale.x;

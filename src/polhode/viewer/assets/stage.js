@@ -20,7 +20,9 @@ polhodeViewer.stage = (() => {
       this.camera = new THREE.PerspectiveCamera(35, 1, 0.01, 200);
       this.camera.up.set(...UP);
       this.lamp = new THREE.DirectionalLight(0xffffff, 2.3);
-      this.scene.add(new THREE.HemisphereLight(0xffffff, 0x667788, 1.35), this.camera, this.lamp);
+      this.sky = new THREE.HemisphereLight(0xffffff, 0x667788, 1.35);
+      this.sun = null;  // direction to it in the picture
+      this.scene.add(this.sky, this.camera, this.lamp);
       this.controls = new THREE.OrbitControls(this.camera, canvas);
       this.controls.enablePan = false;
       this.controls.addEventListener("change", () => { this.ask(); changed(this); });
@@ -85,9 +87,12 @@ polhodeViewer.stage = (() => {
         this.camera.fov = 2 * Math.atan(Math.tan((35 / 360) * Math.PI) / Math.min(1, width / height)) * (180 / Math.PI);
         this.camera.updateProjectionMatrix();
       }
-      // Light comes over the left shoulder of who looks, so that sides of a body differ.
-      this.lamp.position.set(-0.7, 0.9, 1.0).applyQuaternion(this.camera.quaternion);
       this.draw(this);
+      // Light comes from the Sun where it is known, else over the left shoulder of who looks, so that sides of a body differ.
+      if (this.sun) this.lamp.position.copy(this.sun);
+      else this.lamp.position.set(-0.7, 0.9, 1.0).applyQuaternion(this.camera.quaternion);
+      this.lamp.intensity = this.sun && this.dark ? 0.15 : this.sun ? 3.2 : 2.3;
+      this.sky.intensity = this.sun ? 0.6 : 1.6;
       this.renderer.render(this.scene, this.camera);
     }
 

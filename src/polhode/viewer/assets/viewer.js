@@ -30,8 +30,9 @@ polhodeViewer.mount = (() => {
   }
 
   class Viewer {
-    constructor(root, scene, buffer) {
+    constructor(root, scene, buffer, kernel = null) {
       this.root = root;
+      this.kernel = kernel;
       root.classList.add("pv-root");
       this.time = 0;
       this.playing = false;
@@ -56,8 +57,7 @@ polhodeViewer.mount = (() => {
     // ---------------------------------------------------------------- what is shown
     load(scene, buffer) {
       this.scene = scene;
-      this.runs = numbers.unpack(scene.runs, buffer);
-      for (const run of this.runs) run.times = run.clock.values;
+      this.runs = this.read(scene, buffer);
       const least = Math.min(...this.runs.map((run) => run.times[0])), most = Math.max(...this.runs.map((run) => run.times[run.times.length - 1]));
       this.span = [least, most];
       // The slider goes by the frames of the run that has most of them, and before and after it by those of the others.
@@ -70,6 +70,10 @@ polhodeViewer.mount = (() => {
       this.build();
       this.loaded = true;
       this.choose(this.offered.includes(this.view) ? this.view : this.offered[0]);
+    }
+
+    read(scene, buffer) {
+      return numbers.unpack(scene.runs, buffer).map((run) => ({ ...run, times: run.clock.values }));
     }
 
     instants(times) {
@@ -162,10 +166,13 @@ polhodeViewer.mount = (() => {
         }
         all.append(element("div", {}, table));
       }
-      const help = "Keys: space plays and stops; comma and full stop, or arrows, step by a frame; Home and End go to the ends. On a picture arrows turn the camera, + and − come nearer and go away, 0 resets it; with a mouse or by touch: drag, wheel, pinch. On a plot: click or drag to a moment.";
       const open = !this.closed && matchMedia("(min-width: 700px)").matches;
       return element("details", { open }, element("summary", { textContent: this.runs.length > 1 ? "About these runs" : "About this run" }), all,
-        element("p", { className: "pv-help", textContent: `${help} ${this.scene.generator}.` }));
+        element("p", { className: "pv-help", textContent: `${this.help()} ${this.scene.generator}.` }));
+    }
+
+    help() {
+      return "Keys: space plays and stops; comma and full stop, or arrows, step by a frame; Home and End go to the ends. On a picture arrows turn the camera, + and − come nearer and go away, 0 resets it; with a mouse or by touch: drag, wheel, pinch. On a plot: click or drag to a moment.";
     }
 
     // ---------------------------------------------------------------- views
@@ -399,11 +406,15 @@ polhodeViewer.mount = (() => {
     }
   }
 
-  return (root, scene, buffer) => {
-    const viewer = new Viewer(root, scene, buffer), handle = {};
+  // What the outside has of a viewer.
+  function handleOf(viewer) {
+    const handle = {};
     for (const name of ["setTime", "setFrame", "play", "pause", "append", "state", "destroy"]) handle[name] = viewer[name].bind(viewer);
     handle.choose = (name) => viewer.choose(viewer.offered.find((one) => one.name === name) || viewer.view);
     handle.frame = (inBody, inOrbit) => { viewer.inBody = inBody; viewer.inOrbit = inOrbit; viewer.marks(); viewer.draw(); };
     return handle;
-  };
+  }
+
+  Object.assign(polhodeViewer, { Viewer, handleOf, element, button, group });
+  return (root, scene, buffer) => handleOf(new Viewer(root, scene, buffer));
 })();

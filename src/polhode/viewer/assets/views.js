@@ -1,12 +1,11 @@
 "use strict";
 // The views of a body and of many: each puts things on a stage and moves them to a moment (frame k, part of the next step).
 polhodeViewer.views = (() => {
-  const { numbers, shapes } = polhodeViewer, { attitude, row, text } = numbers, { SHORT, ofBody } = shapes;
+  const { numbers, shapes } = polhodeViewer, { attitude, conjugate, place, rotate, row, text } = numbers, { SHORT, ofBody } = shapes;
   const { colours } = polhodeViewer.stage;
   const MOST = 25, TRACE = 600;
 
   const vector = (values, k, part) => row(values, k, part, 3);
-  const rotate = (q, v) => new THREE.Vector3(...v).applyQuaternion(new THREE.Quaternion(q[1], q[2], q[3], q[0])).toArray();
 
   // ------------------------------------------------------------------ a body, in space or in its own axes
   const body = {
@@ -25,6 +24,7 @@ polhodeViewer.views = (() => {
         place.position.set(0, apart * ((b % across) - 0.5 * (across - 1)), -apart * (Math.floor(b / across) - 0.5 * (down - 1)));
         solid.scale.setScalar(size);
         solid.position.set(...pivot.map((a) => -a * size));
+        solid.userData.grip = { body: b, pivot };
         held.add(solid);
         if (many === 1) letters.add(shapes.axes(1.35, ["x", "y", "z"], 0.009));
         if (many === 1) held.add(letters);
@@ -37,25 +37,27 @@ polhodeViewer.views = (() => {
         pointers.add(arrow, label);
         return { arrow, label, ...one };
       });
-      const discs = new THREE.Group(), rotors = many > 1 ? [] : rotorsOf(run, discs);
+      const shadow = run.pivot ? shapes.shade(0.75) : null, discs = new THREE.Group(), rotors = many > 1 ? [] : rotorsOf(run, discs);
       if (rotors.length) turning[0].add(discs);
       let trace = null;
       if (many === 1) {
         all.add(pointers);
-        all.add(floor(run.pivot ? 0 : -1.5));
-        const q = run.bodies.attitude, axis = longest(run), points = new Float32Array(3 * q.rows);
-        for (let k = 0; k < q.rows; k++) points.set(rotate(attitude(q, k, 0), axis.map((a) => 1.42 * a)), 3 * k);
-        if (!run.coarse) traces.add(trace = shapes.trail(points, shapes.AXES[axis.indexOf(1)], TRACE));
+        all.add(floor(run.pivot ? 0 : -1.5, shadow));
+        const q = run.bodies.attitude, axis = longest(run), tip = axis.map((a) => 1.42 * a);
+        const put = (k, to, at) => rotate(attitude(q, k, 0), tip).forEach((a, j) => { to[at + j] = a; });
+        if (!run.coarse) traces.add(trace = shapes.trail(put, run.live ? run.live.rows : q.rows, shapes.AXES[axis.indexOf(1)], run.live ? run.live.rows : TRACE));
         all.add(traces);
       }
       stage.show(all);
-      stage.home([2.6, 1.7, 1.05], many === 1 ? 6.3 : 3.4 * across + 2, [0, 0, many === 1 ? (run.pivot ? 0.45 : -0.12) : 0]);
+      stage.home([2.6, 1.7, 1.05], many === 1 ? (run.pivot ? 6.3 : 6.9) : 3.4 * across + 2, [0, 0, many === 1 ? (run.pivot ? 0.45 : -0.12) : 0]);
       return {
         parts: many > 1 ? {} : { Arrows: pointers, Axes: letters, ...(rotors.length ? { Rotors: discs } : {}), ...(trace ? { Trace: traces } : {}) },
         update(k, part, inBody) {
           const q0 = attitude(run.bodies.attitude, k, part);
           turning.forEach((held, b) => shapes.set(held, b ? attitude(run.bodies.attitude, k, part, b) : q0));
-          shapes.set(all, inBody && many === 1 ? [q0[0], -q0[1], -q0[2], -q0[3]] : [1, 0, 0, 0]);
+          shapes.set(all, inBody && many === 1 ? conjugate(q0) : [1, 0, 0, 0]);
+          if (shadow) rotate(q0, pivot).slice(0, 2).forEach((a, i) => { shadow.position[i ? "y" : "x"] = -a * size; });
+          light(run, stage, k, part, all);
           for (const { name, arrow, label, space } of arrows) {
             const v = vector(space, k, part), length = Math.hypot(...v), shown = name === "angular velocity" ? 1.95 : 1.65;
             shapes.point(arrow, v, shown);  // of lengths of their own, so that parallel ones are both seen
@@ -103,8 +105,16 @@ polhodeViewer.views = (() => {
     return [0, 1, 2].map((i) => +(i === k));
   }
 
-  // Circles below the body with the directions of space.
-  function floor(height) {
+  // The Sun's light in the picture, where the run knows the Sun: none in a shadow.
+  function light(run, stage, k, part, held) {
+    const sun = run.vectors.find((one) => one.name === "to the Sun");
+    if (!sun) return;
+    stage.sun = new THREE.Vector3(...vector(sun.space, k, part)).applyQuaternion(held.quaternion);
+    stage.dark = Boolean(run.orbit?.shadow?.some(([a, b]) => run.times[k] >= a && run.times[k] <= b));
+  }
+
+  // Circles below the body with the directions of space, and its soft shadow.
+  function floor(height, shadow) {
     const group = new THREE.Group(), tint = colours().grid, many = 96;
     for (const radius of [0.5, 1, 1.5]) {
       const points = new Float32Array(3 * (many + 1));
@@ -119,6 +129,7 @@ polhodeViewer.views = (() => {
       label.position.set(...end.map((a) => 1.07 * a));
       group.add(label);
     });
+    if (shadow) group.add(shadow);
     group.position.z = height;
     return group;
   }
@@ -152,7 +163,7 @@ polhodeViewer.views = (() => {
       if (curve) {
         all.add(shapes.line(lifted(curve), "#d55e00", 1, 3.2), shapes.line(lifted(curve).map((a) => -a), "#d55e00", 0.4, 2));
       }
-      const trace = curve || run.coarse ? null : shapes.trail(lifted(path), "#d55e00", TRACE, 3);
+      const trace = curve || run.coarse ? null : shapes.trail(shapes.along(lifted(path)), path.rows, "#d55e00", TRACE, 3);
       if (trace) all.add(trace);
       const tip = new THREE.Mesh(new THREE.SphereGeometry(0.042, 32, 20), shapes.surface("#d55e00")), arrow = shapes.arrow("#0072b2", 0.014);
       all.add(tip, arrow);
@@ -210,7 +221,7 @@ polhodeViewer.views = (() => {
       // Lines from frame to frame, or dots where nobody knows the way between them.
       if (run.coarse) traces.add(shapes.dots(points, "#009e73", 0.02 * biggest));
       else traces.add(shapes.line(points, "#009e73", 0.22, 1.2));
-      const trace = run.coarse ? null : shapes.trail(points, "#009e73", 4 * TRACE, 2.8);
+      const trace = run.coarse ? null : shapes.trail(shapes.along(points), tips.rows, "#009e73", 4 * TRACE, 2.8);
       if (trace) traces.add(trace);
       const tip = new THREE.Mesh(new THREE.SphereGeometry(0.035 * biggest, 24, 16), shapes.surface("#d55e00"));
       const arrow = shapes.arrow("#d55e00", 0.014 * biggest);
@@ -250,7 +261,7 @@ polhodeViewer.views = (() => {
   }
 
   // ------------------------------------------------------------------ bodies that act on each other
-  const LEAST = 0.11;
+  const LEAST = 0.17;
 
   const together = {
     name: "Together",
@@ -271,6 +282,7 @@ polhodeViewer.views = (() => {
         carried.scale.setScalar(near);
         rotors.push(...rotorsOf(run, carried, b));
         held.add(carried);
+        held.userData.grip = { body: b, size };
         turning.push(held);
         place.add(held);
         if (names[b]) {
@@ -278,15 +290,13 @@ polhodeViewer.views = (() => {
           label.position.z = (local ? -1 : 1) * (near + 0.07);
           place.add(label);
         }
-        const points = new Float32Array(3 * position.rows);
-        for (let k = 0; k < position.rows; k++) for (let j = 0; j < 3; j++) points[3 * k + j] = size * position[3 * (k * many + b) + j];
-        paths.add(run.coarse ? shapes.dots(points, ofBody(b), 0.005) : shapes.line(points, ofBody(b), 0.45, 1.4));
+        paths.add(shapes.way(run, position, b, size, ofBody(b), 0.45, 1.4, 0.005));
         all.add(place);
         return place;
       });
       // A tether is pale while it is slack; other loads are thin lines between the bodies.
       const lines = links.filter((one) => one.at || !links.some((other) => other.at && String(other.bodies) === String(one.bodies))).map((one) => {
-        const thick = one.at ? 0.007 : 0.0025, line = new THREE.Mesh(new THREE.CylinderGeometry(thick, thick, 1, 10).rotateX(Math.PI / 2), shapes.surface(one.at ? TETHER : colours().faint));
+        const thick = one.at ? 0.009 : 0.0025, line = new THREE.Mesh(new THREE.CylinderGeometry(thick, thick, 1, 10).rotateX(Math.PI / 2), shapes.surface(one.at ? TETHER : colours().faint));
         line.material.transparent = true;
         all.add(line);
         return { line, ...one };
@@ -300,8 +310,9 @@ polhodeViewer.views = (() => {
       return {
         parts: { Paths: paths, Axes: letters },
         update(k, part) {
+          for (const one of paths.children) one.userData.show?.(k);
           for (let b = 0; b < many; b++) {
-            movers[b].position.set(...row(position, k, part, 3, 3 * b).map((a) => size * a));
+            movers[b].position.set(...place(position, run.times, k, part, 3 * b).map((a) => size * a));
             if (q) shapes.set(turning[b], attitude(q, k, part, b));
           }
           for (const one of rotors) turnRotor(one, k, part);
@@ -428,5 +439,5 @@ polhodeViewer.views = (() => {
     }
   }
 
-  return { body, together, polhode, herpolhode, cell, poses };
+  return { light, body, together, polhode, herpolhode, cell, poses };
 })();
