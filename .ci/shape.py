@@ -60,7 +60,7 @@ SIZES = {
     "plots": (5164, 3312),
     "polhode": (1858, 907),
     "polhode_papers": (14724, 8208),
-    "programs": (6169, 3902),
+    "programs": (6161, 3897),
     "runs": (12597, 7620),
     "surroundings": (2602, 1185),
     "systems": (13598, 6988),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,14 +25,14 @@ from polhode.programs.tracer import DECIDES, NotTraceable, Tracer, row_of
 
 @dataclass(frozen=True, eq=False)
 class Dynamics:
-    """The loads and the potential of N bodies as a program; inputs as in ``memory``."""
+    """The loads of N bodies as a program; inputs as in ``memory``."""
 
     graph: Graph
     N: int
     force: tuple[int, ...] = ()  # rows of the forces, space frame, 3 N
     torque: tuple[int, ...] = ()  # rows of the torques, principal body frames, 3 N
     rates: tuple[int, ...] = ()  # rows of the rates of the system's auxiliary variables
-    potential: int | None = None  # row of the potential energy; None where there is none or it cannot be traced
+    potential: int | None = None  # row of the potential energy, where the loads are made from it
     # parameters that the roles decide by, by names of inputs: it is the program for these values of theirs
     fixed: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""  # why the loads cannot be traced, a clause ("it decides ..."); empty where they are
@@ -51,12 +50,12 @@ _kept: OrderedDict[Any, list[Dynamics]] = OrderedDict()
 
 
 def of_roles(
-    loads: Role, potential: Role | None, turns: Sequence[Sequence[bool]], auxiliary: int, parameters: Array,
+    loads: Role, turns: Sequence[Sequence[bool]], auxiliary: int, parameters: Array,
     changing: frozenset[int] = frozenset(), part: int = L.ALL, terms: int = MOST_TERMS,
 ) -> Dynamics:  # fmt: skip
-    """The dynamics of a system from its roles, with sums to this degree; systems whose programs are the same share
+    """The dynamics of a system from its loads, with sums to this degree; systems whose programs are the same share
     one."""
-    key = (loads, potential, turns, auxiliary, len(parameters), changing, part, terms)
+    key = (loads, turns, auxiliary, len(parameters), changing, part, terms)
     for made in _kept.setdefault(key, []):
         if all(parameters[int(name[1:])] == value for name, value in made.fixed.items()):
             _kept.move_to_end(key)
@@ -65,23 +64,21 @@ def of_roles(
         _kept.popitem(last=False)
     before = most_terms.set(terms)
     try:
-        _kept[key].append(made := _traced(loads, potential, turns, auxiliary, parameters, changing, part))
+        _kept[key].append(made := _traced(loads, turns, auxiliary, parameters, changing, part))
     finally:
         most_terms.reset(before)
     return made
 
 
 def _traced(
-    loads: Role, potential: Role | None, turns: Sequence[Sequence[bool]], auxiliary: int, parameters: Array,
-    changing: frozenset[int], part: int,
-) -> Dynamics:  # fmt: skip
+    loads: Role, turns: Sequence[Sequence[bool]], auxiliary: int, parameters: Array, changing: frozenset[int], part: int
+) -> Dynamics:
     N, values = len(turns), Values(parameters, changing)
     g, decisions = Graph(), Decisions(values)
     memory = (N, State(g, N), Bodies(g, N, turns), Parameters(g, len(parameters)))
-    t, depth = Tracer(g, g.input("t")), None
+    t = Tracer(g, g.input("t"))
     try:
         acting = rewired(loads)
-        level = None if potential is None else rewired(potential)
 
         def loaded() -> list[int]:
             out = Written()
@@ -90,15 +87,10 @@ def _traced(
 
         with g.asking(decisions):
             rows = decisions.followed(g, loaded)
-            if level is not None:
-                with suppress(NotTraceable, TooManyWays):
-                    (depth,) = decisions.followed(
-                        g, lambda: [row_of(g, called(lambda: level(t, *memory), "the potential"))]
-                    )
     except TooManyWays:
         return Dynamics(Graph(), N, reason=DECIDES)
     except (NotTraceable, UserFunctionError) as problem:
         return Dynamics(Graph(), N, reason=str(problem))
     force, torque = ([rows[L.LOAD * i + first + k] for i in range(N) for k in range(3)] for first in (0, 3))
     fixed = {name: values[name] for name in sorted(decisions.asked)}
-    return Dynamics(g, N, tuple(force), tuple(torque), tuple(rows[L.LOAD * N :]), depth, fixed)
+    return Dynamics(g, N, tuple(force), tuple(torque), tuple(rows[L.LOAD * N :]), fixed=fixed)

@@ -171,7 +171,7 @@ def parts_of(
     loads: Role, turns: Sequence[Any], auxiliary: int, parameters: Array, changing: frozenset[int]
 ) -> list[Dynamics]:
     """The programs of all parts of loads, of the first body; none where one of them cannot be traced."""
-    made = [of_roles(loads, None, turns[:1], auxiliary, parameters, changing, part) for part in PARTS]
+    made = [of_roles(loads, turns[:1], auxiliary, parameters, changing, part) for part in PARTS]
     return made if all(one.traced for one in made) else []
 
 
@@ -253,7 +253,7 @@ def from_potential(
     known = _written.get(potential)
     if known is not None and known[:2] == (tuple(moves), tuple(map(tuple, turns))):
         return known[2]
-    made = of_roles(_traceable(potential), None, tuple(turns), 0, parameters, changing, L.ALL)
+    made = of_roles(_traceable(potential), tuple(turns), 0, parameters, changing, L.ALL)
     if made.reason:
         raise _refused(name, made.reason)
     return derived(name, replace(made, potential=made.force[0]), moves, turns)

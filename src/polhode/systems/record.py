@@ -553,7 +553,7 @@ class System:
 
     @property
     def dynamics(self) -> Dynamics:
-        """The loads and the potential as a program, or its ``reason`` where they cannot be traced."""
+        """The loads as a program, or its ``reason`` where they cannot be traced."""
         return self.dynamics_of(L.ALL)
 
     @property
@@ -573,7 +573,7 @@ class System:
             return untraced
         kept = self.__dict__.setdefault("_dynamics", {})
         if (part, terms) not in kept:
-            kept[part, terms] = of_roles(self.loads, self.potential, self._turns, len(self.auxiliary), self.parameters,
+            kept[part, terms] = of_roles(self.loads, self._turns, len(self.auxiliary), self.parameters,
                                          self._changing, part, terms)  # fmt: skip
         return kept[part, terms]
 
