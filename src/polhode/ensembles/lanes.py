@@ -301,11 +301,10 @@ def filled_to_the_end(
 
     def fill_by_order(block: Block, order: int, tolerances: Array) -> None:
         constants, strides = strides_of(block)
-        sizes = np.zeros(D.SIZES, dtype=np.int64)
-        sizes[:] = (
+        sizes = np.array([
             own.system.N, own.blocks.size // 2, len(own.system.auxiliary), block.states.shape[1],
             block.parameters.shape[1], tolerances.shape[1], made.size, block.rows.shape[1], *strides, width,
-        )  # fmt: skip
+        ])  # fmt: skip
         memory = aligned(int(polynomial_lanes.memory_of(sizes)) * width)  # type: ignore[no-untyped-call]
         numbers = np.array([order, made.states, made.width, 0, 0, made.sums], dtype=np.int64)
         arrays = {

@@ -117,14 +117,13 @@ class Work:
             found=np.full(M, None) if run.event_detection or request.system.impulses else None,
         )  # fmt: skip
 
-    def with_room(self, block: Block) -> Block:
-        """The block with memory for its rows."""
-        M, width = block.states.shape
+    def with_room(self, block: Block, **more: Any) -> Block:
+        """The block with memory for its rows, and with other arrays."""
+        M, width = more.get("states", block.states).shape
         return block.having(
-            rows=np.empty((M, self.R, width)),
-            iterations=np.zeros((M, self.R), dtype=np.int64),
-            sizes=np.zeros((M, self.R)) if self.run.adaptive else None,
-        )
+            rows=np.empty((M, self.R, width)), iterations=np.zeros((M, self.R), dtype=np.int64),
+            sizes=np.zeros((M, self.R)) if self.run.adaptive else None, **more,
+        )  # fmt: skip
 
 
 class Outcome:
@@ -150,7 +149,8 @@ class Outcome:
         self._land()
         if self.found is not None:
             self._end()
-        self._forget()
+        if self.found is not None or status.any():
+            self._forget()
         self.energies, self.of_rows, self.balance = self._at_once(block.bodies)
         if self.balance is None:
             self.energies = self._energies()

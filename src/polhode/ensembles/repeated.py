@@ -67,7 +67,7 @@ class Ready(NamedTuple):
         if self.run_from(self.kind, states[0]) is None or (run.guard and coarse_orbit(run)):
             return None
         work.times, (status, done) = work.times.copy(), np.full((2, varied.count), NOT_RUN)
-        block, begun = work.with_room(work.block.having(states=states, status=status, done=done)), perf_counter()
+        block, begun = work.with_room(work.block, states=states, status=status, done=done), perf_counter()
         self.engine.run(block)
         seconds, outcome = perf_counter() - begun, None if status.any() else Outcome(work, block, 0)
         if outcome is None or outcome.off or outcome.status.any():

@@ -374,14 +374,14 @@ def assembled(
     coords = {name: new(kind, dims, values, told.copy()) for name, kind, dims, values, told in coordinates[2]}
     for into, those in ((made, given), (coords, varied)):
         for name, (dims, values, told) in those.items():
+            if type(values) is np.ndarray and values.dtype.kind in "fi" and type(dims) is tuple and dims != (name,):
+                into[name] = new(Variable, dims, values, dict(told))
+                lengths.update(zip(dims, values.shape, strict=True))
+                continue
             if tuple(dims) == (name,):  # labels
                 words = np.asarray(values)
                 found = _labelled(name, tuple(words.tolist())) if words.dtype.kind == "U" else _index(name, words, {})
                 indexes[name], one = found[0], new(*found[2:5], dict(told))
-            elif type(values) is np.ndarray and values.dtype.kind in "fi" and type(dims) is tuple:
-                into[name] = new(Variable, dims, values, dict(told))
-                lengths.update(zip(dims, values.shape, strict=True))
-                continue
             else:
                 one = Variable(dims, values, told)
             (coords if one.dims == (name,) else into)[name] = one
