@@ -30,7 +30,7 @@ _HOMES = {
     "Tolerance": "runs.steps", "State": "runs.state", "Settings": "runs.settings", "Store": "runs.store",
     "save": "trajectory.files", "load": "runs.resume", "resume": "runs.resume", "free_motion": "runs.free_motion",
     "ensemble": "ensembles.ensemble", "sweep": "ensembles.sweep", "fit": "estimation.batch",
-    "gradient": "gradients.derivative", "view": "viewer.view",
+    "gradient": "gradients.derivative", "view": "viewer.view", "interactive": "ensembles.interactive",
 }  # fmt: skip
 _MODULES = {
     "loads": "loads", "states": "loads.states", "surroundings": "surroundings", "events": "systems.events",

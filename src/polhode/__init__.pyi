@@ -24,6 +24,7 @@ from polhode.bodies.body import body as body
 from polhode.bodies.wheels import control_moment_gyros as control_moment_gyros
 from polhode.bodies.wheels import reaction_wheels as reaction_wheels
 from polhode.ensembles.ensemble import ensemble as ensemble
+from polhode.ensembles.interactive import interactive as interactive
 from polhode.ensembles.sweep import sweep as sweep
 from polhode.estimation.batch import fit as fit
 from polhode.gradients.derivative import gradient as gradient
@@ -90,6 +91,7 @@ __all__ = [
     "inertia",
     "initial",
     "integrate",
+    "interactive",
     "kepler",
     "load",
     "loads",

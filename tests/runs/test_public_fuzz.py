@@ -163,7 +163,7 @@ def wrongs(name, every=1, start=0):
 
 RUNS = EXPENSIVE | {name for name in CALLS if name.startswith(("chaos.", "plots."))} | {
     "ensemble", "ensembles.ensemble_of", "fit", "estimation.kalman", "gradient", "sweep", "animate", "plots.animate",
-    "view",
+    "view", "interactive",
 }  # fmt: skip
 """What runs, compiles or draws: in the long form."""
 

@@ -526,6 +526,11 @@ CALLS = {
                            "system": lambda: ph.free_body(INERTIA)}],
     "view": [{"ds": turning, "labels": ["a top"], "mesh": (CORNERS, FACES), "frames": 10, "span": [0.0, 1.0],
               "title": "seen"}, {"ds": several, "members": [1, 0]}, {"ds": turning, "live": True}],
+    "interactive": [{
+        "system": lambda: ph.free_body(INERTIA), "method": "mkrk:rk4", "step": 0.05, "start": {"attitude": Q},
+        "angular_velocity": W, "knobs": {"step": [0.02, 0.1]}, "mesh": (CORNERS, FACES), "title": "live",
+        "settings": {"guard": True},
+    }],
     # elliptic
     **{f"algebra.elliptic.{name}": [{"u": 0.7, "mc": 0.4}] for name in ("sn", "cn", "dn", "am", "jacobi")},
     "algebra.elliptic.K": [{"mc": 0.4}], "algebra.elliptic.E": [{"mc": 0.4}],

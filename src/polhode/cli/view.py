@@ -13,6 +13,7 @@ import polhode as ph
 from polhode.cli.options import OVERWRITE, argument, as_command, option
 from polhode.cli.text import complete_trajectory
 from polhode.display import Display
+from polhode.errors import InvalidInput
 
 
 @as_command
@@ -27,6 +28,8 @@ def command(
     last: float | None = option("--to", "Show the run up to this time."),
     members: tuple[int, ...] = option("--member", "Member of an ensemble, from 0; may be repeated."),
     title: str | None = option("--title", "Heading of the page."),
+    interactive: bool = option("--interactive", "Write a page that takes the steps of a scenario itself."),
+    knobs: tuple[str, ...] = option("--knob", "A slider of such a page, as weight=0:40; may be repeated."),
     demo: bool = option("--demo", "Run and show a fast top, for a first look."),
     overwrite: bool = OVERWRITE,
     allow_code: bool = option("--allow-code", "Load the Python functions a scenario names. Read them first."),
@@ -42,6 +45,7 @@ def command(
         polhode view craft.nc -o craft.html --mesh craft.stl --no-open
         polhode view trapm.nc rk4.nc --label trapm --label rk4
         polhode view long.zarr --from 0 --to 600
+        polhode view --interactive examples/fast-top.toml --knob weight=0:40
 
     The page holds everything it needs: it opens without a network, and asks for nothing. The path of the page goes to
     stdout. No browser is opened where there is no display. In Python: polhode.view(ds).
@@ -61,6 +65,27 @@ def command(
         "labels": labels or None, "mesh": mesh, "members": list(members) or None, "title": title, "frames": frames,
         "span": span,
     }  # fmt: skip
+    if interactive or knobs:
+        made = interactive_page(trajectories, allow_code, knobs, {"mesh": mesh, "title": title})
+    else:
+        made = ph.view(
+            *runs_of(trajectories, allow_code, demo), **{n: one for n, one in words.items() if one is not None}
+        )
+    written = made.save(target)
+    for run in made.scene["runs"]:
+        for name, said in run["facts"]:
+            if name in ("incomplete", "coarse", "shown"):
+                click.echo(f"{run['label']}: {name}: {said}", err=True)
+    click.echo(written)
+    if not no_open and has_display():
+        import webbrowser
+
+        if not webbrowser.open(written.resolve().as_uri()):
+            click.echo("no browser was found; open the page yourself", err=True)
+
+
+def runs_of(trajectories: tuple[Path, ...], allow_code: bool, demo: bool) -> list[Any]:
+    """Trajectories, or their files; those of scenarios are made."""
     runs: list[Any] = []
     if demo:  # the top of the README
         top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
@@ -73,18 +98,32 @@ def command(
             continue
         with Display() as display:
             runs.append(ph.runs.read_scenario(path, allow_code).integrate(progress=display))
-    made = ph.view(*runs, **{name: value for name, value in words.items() if value is not None})
-    written = made.save(target)
-    for run in made.scene["runs"]:
-        for name, said in run["facts"]:
-            if name in ("incomplete", "coarse", "shown"):
-                click.echo(f"{run['label']}: {name}: {said}", err=True)
-    click.echo(written)
-    if not no_open and has_display():
-        import webbrowser
+    return runs
 
-        if not webbrowser.open(written.resolve().as_uri()):
-            click.echo("no browser was found; open the page yourself", err=True)
+
+def interactive_page(
+    scenarios: tuple[Path, ...], allow_code: bool, knobs: tuple[str, ...], words: dict[str, Any]
+) -> Any:
+    """The page that takes the steps of one scenario itself."""
+    from polhode.runs.request import grouped
+    from polhode.runs.state import STATE_WORDS
+
+    if len(scenarios) != 1 or scenarios[0].suffix != ".toml":
+        raise click.UsageError("--interactive takes one scenario (.toml), whose steps the page takes itself")
+    scenario, sliders = ph.runs.read_scenario(scenarios[0], allow_code), dict[str, Any]()
+    given = grouped(scenario.arguments)
+    if scenario.members is not None or given.get("events") or given.get("breaks"):
+        raise InvalidInput(f"{scenarios[0]} has members, events or breaks, which a page that takes the steps itself "
+                           "has not; leave them out")  # fmt: skip
+    for knob in knobs:
+        name, _, ends = knob.partition("=")
+        try:
+            sliders[name] = [float(end) for end in ends.split(":")]
+        except ValueError:
+            raise click.UsageError(f"--knob is {knob!r}; write it as weight=0:40") from None
+    start = {name: given[name] for name in ("start", "step", "settings", *STATE_WORDS) if given.get(name) is not None}
+    words["title"] = words["title"] or scenario.title
+    return ph.interactive(scenario.system, scenario.asked, knobs=sliders, **start, **words)
 
 
 def has_display() -> bool:

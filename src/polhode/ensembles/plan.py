@@ -216,7 +216,7 @@ def planned(
     chosen = find_method(system.recommended if method is None else method)
     words = {name: value for name, value in given.items() if name != "parameters"}
     refuse_own_states(system, start, "members")
-    common = _start(system, start)
+    common = words_of_start(system, start)
     for name, value in list(words.items()):
         if name in STATE_WORDS and value is not None:
             if common.get(name) is not None:
@@ -237,7 +237,7 @@ def planned(
     return Plan(system, chosen if names.options else method, varied, whole, names, words, common)
 
 
-def _start(system: System, start: Any) -> dict[str, Any]:
+def words_of_start(system: System, start: Any) -> dict[str, Any]:
     """The words of a start that all members have."""
     if hasattr(type(start), "isel"):
         if MEMBER in start.dims:

@@ -94,7 +94,7 @@ def _local(kind: types.Type, size: int) -> Callable[..., Any]:
     return local
 
 
-def _fixed(values: np.ndarray) -> Callable[..., Any]:
+def fixed_numbers(values: np.ndarray) -> Callable[..., Any]:
     """The intrinsic for numbers that are part of the code."""
     values = np.ravel(values)
     kind = i8 if values.dtype.kind == "i" else f8
@@ -112,8 +112,8 @@ def _fixed(values: np.ndarray) -> Callable[..., Any]:
     return fixed
 
 
-_shifted = by_hand(
-    "_shifted", lambda memory, k: memory(memory, types.intp), lambda builder, memory, k: builder.gep(memory, [k])
+shifted = by_hand(
+    "shifted", lambda memory, k: memory(memory, types.intp), lambda builder, memory, k: builder.gep(memory, [k])
 )
 
 
@@ -131,7 +131,7 @@ def workspace_of_thread(N, B, y, addresses):
     bodies, parameters, stage_state, load, work, step_info = addresses
     return Workspace(
         N, B, S, pointer(y), bodies, parameters, loads, coefficients_fixed(), integers_fixed(), blocks_fixed(),
-        stage_state, load, work, step_info, _shifted(bodies, L.CONSTANTS * N),
+        stage_state, load, work, step_info, shifted(bodies, L.CONSTANTS * N),
     )  # fmt: skip
 
 
@@ -176,7 +176,7 @@ def parameters_of(i, parameters, own_parameters, copy):
         for k in range(COPIED):
             copy[k] = parameters[i * own_parameters + k] if k < GIVEN else 0.0
         return copy
-    return _shifted(parameters, i * own_parameters)
+    return shifted(parameters, i * own_parameters)
 
 
 def march_member(
@@ -197,7 +197,7 @@ def march_member(
     read = parameters_of(i, parameters, own_parameters, parameters_memory())
     statuses[i] = marched(
         task, first, n, every, t0, h, limit, N, B, y, (own, read, stage, load, work, info),
-        view(_shifted(rows, i * due * WIDTH), due, WIDTH), view(_shifted(counts, i * due), due),
+        view(shifted(rows, i * due * WIDTH), due, WIDTH), view(shifted(counts, i * due), due),
         view(watch_memory(), 3), view(info, 0), view(kept_memory(), 2 * WIDTH),
     )  # fmt: skip
     done[i] += int(info[L.STEPS_DONE])
@@ -228,11 +228,11 @@ def adapt_member(
         controller[k] = controls[i * L.CONTROLLER_STATE + k]
     tried = int(controller[L.ACCEPTED] + controller[L.REJECTED])
     at = i * due + done[i]
-    there = view(_shifted(sizes, at), due - done[i])  # times, which the sizes are written over
+    there = view(shifted(sizes, at), due - done[i])  # times, which the sizes are written over
     status = adapted(
         min(attempts, most - tried), 0, q, limit, longest, shortest, end, view(samples, due), N, B, y,
         (own, read, stage, load, work, info), controller, kept, there, there,
-        view(_shifted(rows, at * WIDTH), due - done[i], WIDTH), view(_shifted(counts, at), due - done[i]), 0,
+        view(shifted(rows, at * WIDTH), due - done[i], WIDTH), view(shifted(counts, at), due - done[i]), 0,
         view(watch_memory(), 3), view(info, 0),
     )  # fmt: skip
     done[i] += int(controller[L.ROWS])
@@ -332,6 +332,7 @@ class Target(NamedTuple):
     triple: str
     processor: str
     features: str
+    apart: bool = False  # whether products and sums are rounded each, so that all processors give the same numbers
 
     @property
     def device(self) -> bool:
@@ -346,7 +347,7 @@ class Target(NamedTuple):
             found = llvm.Target.from_triple(self.triple)
         except RuntimeError:
             raise InvalidInput(f"this llvmlite has no target {self.triple!r}; take the wheel of llvmlite") from None
-        if self.device:
+        if self.processor:
             return found.create_target_machine(cpu=self.processor, features=self.features, opt=3)
         return found.create_target_machine(
             cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, jit=True
@@ -396,8 +397,8 @@ class Loop(NamedTuple):
         """``march_member`` or ``adapt_member`` with all of this bound in."""
         workspace = jit.inlined(jit.bind(
             workspace_of_thread, S=self.auxiliary, loads=jit.helper(jit.python_of(self.loads)),
-            coefficients_fixed=_fixed(self.coefficients), integers_fixed=_fixed(self.int_coefficients),
-            blocks_fixed=_fixed(self.blocks),
+            coefficients_fixed=fixed_numbers(self.coefficients), integers_fixed=fixed_numbers(self.int_coefficients),
+            blocks_fixed=fixed_numbers(self.blocks),
         ))  # fmt: skip
         bound = {"step": self.step, "workspace_at": workspace}
         sizes = {"WIDTH": self.width, "N": self.N}
@@ -408,7 +409,7 @@ class Loop(NamedTuple):
             "bodies_memory": _local(f8, L.OF_BODY * self.N), "parameters_memory": _local(f8, self.copied()),
             "watch_memory": _local(i8, 3),
             "take_up": jit.inlined(jit.bind(
-                take_up, **sizes, LOAD=self.load, WORK=self.work, info_fixed=_fixed(self.step_info)
+                take_up, **sizes, LOAD=self.load, WORK=self.work, info_fixed=fixed_numbers(self.step_info)
             )),
             "put_down": jit.inlined(jit.bind(put_down, WIDTH=self.width)),
             "parameters_of": jit.inlined(jit.bind(parameters_of, COPIED=self.copied(), GIVEN=self.parameters)),
@@ -478,6 +479,11 @@ def _module_of(loop: Loop, target: Target, library: Library) -> str:
         with cgutils.for_range(builder, entry.args[0]) as each:
             member(each.index)
     builder.ret_void()
+    return text_of(module)
+
+
+def text_of(module: ir.Module) -> str:
+    """The text of a module in which everything is inlined but rare paths that work on numbers alone."""
     for function in module.functions:
         if function.linkage == "internal":
             if not any(isinstance(a.type, ir.PointerType) for a in function.args) and "noinline" in function.attributes:
@@ -497,7 +503,7 @@ def _register(module: ir.Module, builder: Builder, name: str) -> ir.Value:
 @global_compiler_lock
 def optimised(text: str, machine: llvm.TargetMachine, target: Target) -> llvm.ModuleRef:
     """LLVM's module of a text, optimised as a whole; twice, since what the first pass unrolls the second promotes.
-    Products are fused with sums (``fused``)."""
+    Products are fused with sums (``fused``), unless the target rounds them ``apart``."""
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = target.triple, str(machine.target_data)
     module.verify()
@@ -507,7 +513,8 @@ def optimised(text: str, machine: llvm.TargetMachine, target: Target) -> llvm.Mo
     for _ in range(2):
         builder = llvm.create_pass_builder(machine, options)
         builder.getModulePassManager().run(module, builder)
-    module = llvm.parse_assembly(fused(str(module)))
+    found = str(module)
+    module = llvm.parse_assembly(found.replace(" contract ", " ") if target.apart else fused(found))
     module.verify()
     return module
 

@@ -19,6 +19,7 @@ from polhode.viewer.scene import dumped
 
 ASSETS = Path(__file__).parent / "assets"
 THREE = "three.min.js"  # three.js; the scripts of the viewer are listed in ``order.txt``
+LIVE = "live.js"  # what a page with a live part has besides
 ORDERS = 4  # orders of differences that are tried, from 0
 LARGE = 2**21  # bytes above which numbers are compressed faster
 
@@ -107,9 +108,12 @@ def viewer_scripts() -> str:
     return "\n".join(asset(name) for name in names if name and not name.startswith("#"))
 
 
-def scripts() -> list[str]:
-    """All scripts of a page, in their order."""
-    return [asset(THREE), viewer_scripts(), START]
+def scripts(live: bool = False) -> list[str]:
+    """All scripts of a page, in their order; of one with a ``live`` part, whose scripts begin otherwise."""
+    if not live:
+        return [asset(THREE), viewer_scripts(), START]
+    mount = "globalThis.polhode{}.mount(".format
+    return [asset(THREE), viewer_scripts(), asset(LIVE), START.replace(mount("Viewer"), "await " + mount("Live"))]
 
 
 def packed(scene: dict[str, Any], arrays: bytes) -> tuple[str, str]:
@@ -167,20 +171,23 @@ def _digest(text: str) -> str:
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii") + "'"
 
 
-def policy(code: list[str], style: str) -> str:
-    """The content security policy: these scripts and this style, pictures within the page, no request."""
+def policy(code: list[str], style: str, live: bool = False) -> str:
+    """The content security policy: these scripts and this style, pictures within the page, no request; WebAssembly of
+    the page's own where it is ``live``."""
+    allowed = [_digest(one) for one in code] + ["'wasm-unsafe-eval'"] * live
     return "; ".join((
-        "default-src 'none'", f"script-src {' '.join(_digest(one) for one in code)}", f"style-src {_digest(style)}",
-        "img-src data:", "connect-src 'none'", "base-uri 'none'", "form-action 'none'",
+        "default-src 'none'", f"script-src {' '.join(allowed)}", f"style-src {_digest(style)}", "img-src data:",
+        "connect-src 'none'", "base-uri 'none'", "form-action 'none'",
     ))  # fmt: skip
 
 
 def page(scene: dict[str, Any], arrays: bytes) -> str:
     """The page of a scene."""
-    code, style = scripts(), asset("viewer.css")
+    live = "live" in scene
+    code, style = scripts(live), asset("viewer.css")
     layout, numbers = packed(scene, arrays)
     return PAGE.format(
-        policy=html.escape(policy(code, style), quote=True).replace("&#x27;", "'"),
+        policy=html.escape(policy(code, style, live), quote=True).replace("&#x27;", "'"),
         generator=html.escape(str(scene["generator"])),
         title=html.escape(str(scene["title"])),
         style=style,
