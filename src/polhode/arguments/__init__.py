@@ -152,9 +152,12 @@ MOST_SQUARED = 1e150  # largest number of those that are squared and summed
 
 def array(value: object, name: str, unit: str = "") -> Array:
     """Finite real numbers of any shape, as float64; a float64 array is returned without a copy."""
-    value = in_unit(value, unit, name)
-    wrong = not_numbers = f"{name} must be real numbers in a regular array"
+    wrong = ""
     try:
+        few = value if isinstance(value, tuple | list) and len(value) <= FEW else ()
+        if few and NUMBERS.issuperset(map(type, few)) and all(map(isfinite, few)):
+            return np.array(few, dtype=float)
+        value = in_unit(value, unit, name)
         raw = np.asarray(value)
         kind = raw.dtype.kind
         if kind not in "iufO" or (kind == "O" and any(isinstance(part, NO_NUMBERS) for part in raw.flat)):
@@ -171,7 +174,7 @@ def array(value: object, name: str, unit: str = "") -> Array:
     except OverflowError:
         raise InvalidInput(f"{name} has numbers beyond 1e308; check its units") from None
     except Exception:  # an object may raise anything when it is converted to numbers
-        raise InvalidInput(f"{wrong}, not {shown(value)}" if wrong is not_numbers else wrong) from None
+        raise InvalidInput(wrong or f"{name} must be real numbers in a regular array, not {shown(value)}") from None
     if not (all(map(isfinite, a.ravel().tolist())) if a.size <= FEW else np.isfinite(a).all()):
         index = ",".join(str(int(k)) for k in np.argwhere(~np.isfinite(a))[0])
         wrong = a[~np.isfinite(a)][0]

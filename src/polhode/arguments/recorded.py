@@ -12,6 +12,8 @@ import numpy as np
 from polhode.arguments import UNKNOWN, ArrayLike, array, mapping
 from polhode.errors import InvalidInput, shown, unknown_name
 
+SIMPLE = frozenset({float, int, str, bool, type(None)})
+
 
 def called(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     """Call a function with a mapping of its arguments."""
@@ -52,9 +54,9 @@ def each_made(given: object, make: Callable[[Any], Any], name: str, what: str) -
 
 def plain(value: object, name: str = "an argument") -> Any:
     """``value`` in JSON types."""
-    if value is None or isinstance(value, str | bool | int | float):
+    if (kind := type(value)) in SIMPLE or isinstance(value, str | bool | int | float):
         return value
-    if not isinstance(value, tuple | list) and isinstance(value, Mapping):
+    if kind is not tuple and kind is not list and isinstance(value, Mapping):
         return {str(key): plain(inner, name) for key, inner in value.items()}
     return array(value, name, UNKNOWN).tolist()
 
@@ -90,13 +92,13 @@ class FrozenList(list[Any]):
         return FrozenList, (list(self),)
 
 
-SIMPLE = frozenset({float, int, str, bool, type(None)})
+STAYS = SIMPLE | {FrozenDict, FrozenList}
 
 
 def frozen(value: Any) -> Any:
     """An immutable copy of nested mappings, sequences and arrays; anything else is returned as it is."""
     kind = type(value)
-    if kind in SIMPLE or kind is FrozenDict or kind is FrozenList:
+    if kind in STAYS:
         return value
     if kind is list or isinstance(value, list):
         return FrozenList([one if type(one) in SIMPLE else frozen(one) for one in value])

@@ -34,6 +34,8 @@ class Body:
     @property
     def rotors(self) -> dict[str, Any]:
         """The rotors in it, by the arguments that they are."""
+        if self.wheels is None and self.gyros is None:
+            return {}
         both = {"wheels": self.wheels, "gyros": self.gyros}
         return {name: one for name, one in both.items() if one is not None}
 

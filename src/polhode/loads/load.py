@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from inspect import CO_VARARGS, CO_VARKEYWORDS, Parameter, Signature, signature
 from types import CodeType, FunctionType
 from typing import Any, ClassVar, Self
@@ -21,7 +22,7 @@ from typing import Any, ClassVar, Self
 from polhode.arguments import UNKNOWN, ArrayLike, array, function, identifier, number
 from polhode.arguments.recorded import plain
 from polhode.errors import InvalidInput, answering, shown
-from polhode.surroundings.surrounding import Acting, as_numbers
+from polhode.surroundings.surrounding import Acting, Table, as_numbers
 
 pairs = PAIRS = "pairs"
 """What a load is on that is on every two bodies, ``polhode.pairs``."""
@@ -330,6 +331,23 @@ class Load(Acting):
         """What else than function, names and shapes its program depends on."""
         return self.returns, tuple(self.reads.items()), self.books, self.gate
 
+    @cached_property
+    def bare(self) -> tuple[Any, ...] | None:
+        """What sums depend on of a load of polhode's own but its parameters; None where it has more than these."""
+        told = self.impulse or self.made or self.valves or self.gate or self.starts or self.own or self.reads
+        if told or self.switches or self.flagged or self.watches or self.when or self.of_pairs or not self.shipped:
+            return None
+        stays = type(self) is Load and self.function.__closure__ is None  # it is no user's, nor calls one
+        return (self.function, self.name, self.kind, self.bodies, self.returns, self.books) if stays else None
+
+    @property
+    def but_numbers(self) -> tuple[Any, ...] | None:
+        """The same with the shapes of its parameters."""
+        if self.recorded or self.bare is None:
+            return None
+        return self.bare, *[(name, len(one) if isinstance(one, Table) else one.shape)
+                            for name, one in self.parameters.items()]  # fmt: skip
+
     @property
     def arguments(self) -> dict[str, Any]:
         """What it is made from again, in JSON types, but for the record of a function of the user's."""
@@ -380,7 +398,15 @@ def time_or_event(at: object, name: str) -> Any:
 
 def made(act: Callable[..., Any], kind: str, recorded: Mapping[str, Any] | None = None, /, **parameters: Any) -> Load:
     """A load of polhode's own."""
-    return Load(act, kind, as_numbers(parameters), kind=kind, recorded=recorded)
+    load = object.__new__(Load)  # what is the same in all of the kind is made once
+    load.__dict__.update(_of_kind(act, kind), parameters=as_numbers(parameters), recorded=recorded)
+    return load
+
+
+@lru_cache
+def _of_kind(act: Callable[..., Any], kind: str) -> dict[str, Any]:
+    load = Load(act, kind, kind=kind)
+    return {**load.__dict__, "bare": load.bare}
 
 
 def numbers_of(parameters: Mapping[str, Any], whose: str) -> dict[str, Any]:

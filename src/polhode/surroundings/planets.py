@@ -326,6 +326,12 @@ ALIKE = 1e-4
 """How far a ``mu`` may be from that of a body, relative to it, to be meant as that: as rounded as 3.986e14."""
 
 
+_least = sorted(
+    (body.mu / unit**3 * (1.0 - 2.0 * ALIKE), unit, name) for name, body in KNOWN.items() for unit in (1.0, 1e3)
+)
+"""The least ``mu`` that is near that of a body, in metres and in kilometres."""
+
+
 def name_of(mu: float, alike: float = ALIKE) -> str:
     """Which of the bodies of this module has this ``mu`` (m^3 / s^2); empty for none."""
     return next((name for name, body in KNOWN.items() if abs(mu / body.mu - 1.0) <= alike), "")
@@ -340,7 +346,6 @@ def ground_of(surface: float | None, mu: float, bodies: int) -> Ground | None:
                 f"a surface is met by one body at a time, but there are {bodies}; build a system for each of them"
             )
         return Ground(radius) if radius else None
-    for metres in (1.0, 1e3) if bodies == 1 else ():
-        if name := name_of(mu * metres**3):
-            return Ground(KNOWN[name].mean_radius / metres, assumed=True)
-    return None
+    _, metres, name = _least[bisect_right(_least, (mu, 0.0, "")) - 1]
+    near = bodies == 1 and abs(mu * metres**3 / KNOWN[name].mu - 1.0) <= ALIKE
+    return Ground(KNOWN[name].mean_radius / metres, assumed=True) if near else None

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import Array, has, numbers, truth
-from polhode.arguments.recorded import SIMPLE, frozen, plain
+from polhode.arguments.recorded import SIMPLE, FrozenDict, FrozenList, frozen, plain
 from polhode.bodies.body import Body, rotors
 from polhode.bodies.wheels import rest_of
 from polhode.errors import InvalidInput, UserFunctionError
@@ -38,6 +38,7 @@ from polhode.systems.sum import (
     put_together,
     roles_of,
     sum_of,
+    whole_of,
 )
 from polhode.systems.summands import Structure, Sum
 from polhode.systems.tracing import Program
@@ -70,13 +71,19 @@ class Given:
 
 
 NOTHING: Mapping[str, Any] = frozen({})
-NONE_GIVEN = Given({}, np.zeros(0), (), NO_STATES, (), True, {})
+NO_FUNCTIONS, LISTS = frozenset({type(None)}), frozenset({list, tuple})
+NONE_GIVEN = Given({}, np.zeros(0), (), NO_STATES, (), True, NOTHING)
 
 
-def bodies_of(masses: Sequence[float], moments: Any, frames: Any) -> list[Body]:
+def bodies_of(masses: Sequence[float], axes: Sequence[Any]) -> list[Body]:
     """The body called "body" with this mass, its principal moments and their frame, or several: body0, body1, ..."""
-    rows = enumerate(zip(masses, np.asarray(moments).tolist(), np.asarray(frames).tolist(), strict=True))
-    return [Body(f"body{i}" if len(masses) > 1 else "body", m, tuple(I), tuple(q)) for i, (m, I, q) in rows]
+    rows = enumerate(zip(masses, axes, strict=True))
+    return [Body(f"body{i}" if len(masses) > 1 else "body", m, tuple(I), tuple(q)) for i, (m, (I, q)) in rows]
+
+
+def empty(*given: object) -> bool:
+    """Whether all of these are empty lists or tuples."""
+    return LISTS.issuperset(map(type, given)) and not any(given)
 
 
 def of_one(name: str, N: int) -> None:
@@ -100,19 +107,19 @@ def carrying(bodies: list[Body], wheels: object, gyros: object) -> list[Body]:
         what their rotors add about their spin axes. Torques may read the states ``gimbal_angle`` and
         ``gimbal_command``.
     """
-    spun, turned = rotors(wheels, gyros)
-    if spun is None and turned is None:
+    if wheels is None and gyros is None:
         return bodies
+    spun, turned = rotors(wheels, gyros)
     of_one("gyros" if spun is None else "wheels", len(bodies))
-    moments, frame = rest_of((bodies[0].moments, bodies[0].frame), spun)
-    return [replace(bodies[0], moments=moments, frame=frame, wheels=spun, gyros=turned)]
+    (one,) = bodies
+    return [Body(one.name, one.mass, *rest_of((one.moments, one.frame), spun), one.arguments, spun, turned)]
 
 
 def told(given: Any) -> Any:
-    """An argument, or what was made of it, as records keep it."""
+    """An argument that is no simple one, or what was made of it, as records keep it."""
     if isinstance(given, list) and (not given or has(given[0], "arguments")):
-        return [dict(one.arguments) for one in given]
-    return dict(given.arguments) if type(given) not in SIMPLE and has(given, "arguments") else plain(given)
+        return FrozenList([frozen(one.arguments) for one in given])
+    return frozen(given.arguments if has(given, "arguments") else plain(given))
 
 
 def given_of(
@@ -143,10 +150,12 @@ def given_of(
     loads : sequence of Load
         What acts besides, from ``polhode.loads``; the body is called "body", several are body0, body1 and so on.
     """
-    nothing = parameters is None and states is None and work is True and not (of_rotors or variables)
-    empty = all(type(one) in (tuple, list) and not one for one in (controllers, loads))
-    if nothing and empty and all(one is None for one in functions.values()):
-        return NONE_GIVEN
+    nothing = parameters is states is None and work is True and empty(controllers, loads)
+    if nothing and NO_FUNCTIONS.issuperset(map(type, functions.values())):
+        if not (of_rotors or variables):
+            return NONE_GIVEN
+        there = States(sizes_read(variables), (*variables,), {})
+        return Given({}, NONE_GIVEN.values, (), there, (), True, NOTHING, of_rotors)
     values, steered, worked = numbers(parameters, "parameters"), controllers_of(controllers), truth(work, "work")
     of_user, sizes = states_of(states), sizes_read(variables)
     commands = tuple(one for one in (*of_rotors, *sizes) if one[0].endswith("_command"))
@@ -199,14 +208,13 @@ def assembled(
     if users and len(bodies) > 1:
         raise InvalidInput(f"{next(iter(users))} is a function of one body, but there are {len(bodies)}; build a "
                            "system for each of them")  # fmt: skip
-    more = parts_of([*bodies, *given.more], {*users, *dict(given.states.sizes)}) if given.more else NO_PARTS
-    further = []
-    if more.loads:
-        named = {one.name for one in loads}
+    more, further, states = NO_PARTS, list[Load](), given.states
+    if given.more:
+        more, named = parts_of([*bodies, *given.more], {*users, *dict(states.sizes)}), {one.name for one in loads}
         further = [replace(in_pairs(one), name=f"loads.{one.name}" if one.name in named else one.name)
                    for one in more.loads]  # fmt: skip
-    a, b = given.states, more.states
-    states = States(a.sizes + b.sizes, a.auxiliary + b.auxiliary, {}, a.noises + b.noises) if given.more else a
+        a, b = states, more.states
+        states = States(a.sizes + b.sizes, a.auxiliary + b.auxiliary, {}, a.noises + b.noises)
     books = given.worked and "reported_energy" not in users
     commands = commands_of(given, states) if given.steered else {}
     every = {**users, **commands}
@@ -222,17 +230,21 @@ def assembled(
         there = made({*every})[1]
         return there.loads, there.potential
 
-    whole, structure, called = _of_programs(made, every)
-    functions = {**more.functions, **every}
+    if every:
+        whole, structure, called = _of_programs(made, every)
+    else:
+        whole, structure, called = *whole_of(bodies, [*loads, *further], states, **how), ()
+    functions, records = frozen({**more.functions, **every}) if every or further else NOTHING, given.arguments
+    if further:
+        records = {**records, "loads": {one.name: more.arguments[one.name] for one in given.more}}
     own: dict[str, Any] = {
-        "arguments": {**{key: told(one) for key, one in arguments.items()}, **given.arguments},
+        "arguments": FrozenDict({**{key: one if type(one) in SIMPLE else told(one) for key, one in arguments.items()},
+                                 **frozen(records)}),
         "ground": ground_about(further, bodies), **attributes,
         "functions": functions, "made_again": made_anew(functions),
     }  # fmt: skip
-    if further:
-        own["arguments"]["loads"] = {one.name: more.arguments[one.name] for one in given.more}
     if not (users or further):
-        own["axis"] = axis
+        own["axis"] = axis if axis is None else frozen(axis)
     if whole.carried or whole.controllers or whole.states:
         own |= own_of(whole, structure, states, bodies, _called_of(commands, lambda: made({*every})[1], called))
     if quantities is not None:
@@ -261,8 +273,6 @@ def _of_programs(
     made: Callable[[Collection[str]], tuple[Sum, Structure]], users: Mapping[str, UserFunction]
 ) -> tuple[Sum, Structure, Collection[str]]:
     """The sum in which functions are programs so far as they can be, and the names of the others."""
-    if not users:
-        return *made(()), ()
     called = (_no_programs and _no_programs.get(_key_of(users))) or {
         name for name, one in users.items() if one.logs or type(jit.python_of(one.function)) is not FunctionType
     }
@@ -387,6 +397,8 @@ def sharing(whole: Sum) -> Sum:
 def made_anew(functions: Mapping[str, Any]) -> Callable[[System], System] | None:
     """The system at present, of one that is built again where its functions read other things than before; None where
     they stay what they are."""
+    if not functions:
+        return None
     users = tuple(one for one in functions.values() if not jit.self_contained(one.function))
     before = tuple(one.looked if isinstance(one, UserFunction) else one.made for one in users)
 

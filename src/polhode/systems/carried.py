@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import chain
 from math import inf, sqrt
 from typing import Any
 
@@ -140,20 +141,24 @@ def _variables(carried: Carried, *rotors: Wheels | Gyros | None) -> tuple[Auxili
 
 def carried_by(bodies: Sequence[Body], at: int) -> tuple[Carried, ...]:
     """The rotors of bodies, whose numbers begin at ``at`` in the parameters."""
-    if not any(one.rotors for one in bodies):
+    if all(one.wheels is None and one.gyros is None for one in bodies):
         return ()
-    spun, turned = ([one.name for one in bodies if getattr(one, kind) is not None] for kind in ("wheels", "gyros"))
-    angles = any(one.wheels is not None and one.wheels.imbalance is not None for one in bodies)
+    return _carried(tuple((one.name, one.wheels, one.gyros, one.frame) for one in bodies), at)
+
+
+@lru_cache
+def _carried(rotors: tuple[tuple[str, Wheels | None, Gyros | None, Any], ...], at: int) -> tuple[Carried, ...]:
+    spun, turned = ([one[0] for one in rotors if one[kind] is not None] for kind in (1, 2))
+    angles = any(one is not None and one.imbalance is not None for _, one, _, _ in rotors)
     found, first = list[Carried](), 0
-    at += len(bodies) if len(bodies) > 1 else 0
-    for i, one in enumerate(bodies):
-        if not one.rotors:
+    at += len(rotors) if len(rotors) > 1 else 0
+    for i, (name, wheels, gyros, frame) in enumerate(rotors):
+        if wheels is None and gyros is None:
             continue
-        before = [f"{one.name}." if len(names) > 1 else "" for names in (spun, turned)]
-        wheels = 0 if one.wheels is None else one.wheels.count
-        gyros, each = (0, 0) if one.gyros is None else (one.gyros.count, one.gyros.gimbals)
-        kinds = _kinds(one.wheels, one.gyros, one.frame)
-        found.append(Carried(i, at, first, wheels, gyros, each, angles, kinds, (before[0], before[1])))
+        before = [f"{name}." if len(names) > 1 else "" for names in (spun, turned)]
+        n, each = (0, 0) if gyros is None else (gyros.count, gyros.gimbals)
+        kinds, count = _kinds(wheels, gyros, frame), 0 if wheels is None else wheels.count
+        found.append(Carried(i, at, first, count, n, each, angles, kinds, (before[0], before[1])))
         at, first = found[-1].end, first + found[-1].size
     return tuple(found)
 
@@ -178,18 +183,19 @@ def _kinds(wheels: Wheels | None, gyros: Gyros | None, frame: tuple[float, ...])
 
 def numbers_of(bodies: Sequence[Body], carried: Sequence[Carried]) -> list[float]:
     """What stands in the parameters, but for the numbers of states, which ``fitted`` writes there."""
-    if not carried:
-        return []
-    index = [0.0] * len(bodies)
-    tables: list[float] = []
+    at = {one.body: float(one.at) for one in carried} if len(bodies) > 1 else {}
+    found = [at.get(i, 0.0) for i in range(len(bodies) if at else 0)]
     for one in carried:
-        wheels, gyros, frame = bodies[one.body].wheels, bodies[one.body].gyros, bodies[one.body].frame
-        index[one.body] = float(one.at)
-        axes = [] if wheels is None else [x for axis in wheels.axes_in(frame) for x in axis]
-        tables += [float(x) for x in (one.wheels, 0, one.gyros_at, *axes, 0)]
-        tables += [] if wheels is None else wheels.numbers(frame)
-        tables += [] if gyros is None else gyros.table(0, 0, frame)
-    return [*(index if len(bodies) > 1 else []), *tables]
+        found += _table(one, bodies[one.body].wheels, bodies[one.body].gyros, bodies[one.body].frame)
+    return found
+
+
+@lru_cache
+def _table(one: Carried, wheels: Wheels | None, gyros: Gyros | None, frame: tuple[float, ...]) -> list[float]:
+    axes = () if wheels is None else chain.from_iterable(wheels.axes_in(frame))
+    found = [float(x) for x in (one.wheels, 0, one.gyros_at, *axes, 0)]
+    found += () if wheels is None else wheels.numbers(frame)
+    return found + ([] if gyros is None else gyros.table(0, 0, frame))
 
 
 def fitted(parameters: Array, carried: Sequence[Carried], before: int) -> Array:

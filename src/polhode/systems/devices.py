@@ -32,7 +32,7 @@ from polhode.surroundings.air import AirByModel
 from polhode.surroundings.magnetic import field_of, quantity
 from polhode.surroundings.paths import Circle, Ephemerides
 from polhode.surroundings.surrounding import Surrounding
-from polhode.systems.builders import of_one
+from polhode.systems.builders import empty, of_one
 from polhode.systems.forces import Force, drag, radiation_pressure
 from polhode.systems.forces.acting import axes_of
 from polhode.systems.record import AuxiliaryVariable, Switch
@@ -367,6 +367,10 @@ def pulsed_thrusters(*arguments: Any, **given: Any) -> Equipment:
 COMMANDED: dict[str, Any] = {"torquers": magnetic_torquers, "pulsed_thrusters": pulsed_thrusters}
 
 
+IDLE = {name: Load(nothing, name, kind="idle") for name in ("wheels", "gyros")}
+"""Where the works of rotors stand among those of loads."""
+
+
 class Fitted(NamedTuple):
     """What is fixed in the bodies of spacecraft."""
 
@@ -391,8 +395,8 @@ class Fitted(NamedTuple):
 
     def loads(self, frame: Iterable[float]) -> list[Load]:
         """Its loads, with vectors in the axes of this frame."""
-        if self.empty:
-            return []
+        if not (self.thrusters or self.plates or self.magnets or self.moved):
+            return [IDLE[name] for name in self.rotors]
         axes = axes_of(frame)
 
         def turned(devices: Sequence[Device], k: int) -> Array:
@@ -416,7 +420,7 @@ class Fitted(NamedTuple):
         if self.magnets:
             moment = np.sum([one.vectors[0] for one in self.magnets], axis=0) @ axes
             found.append(Load(of_moment, "dipoles", {"moment": moment}, kind="magnet"))
-        found += [Load(nothing, name, kind="idle") for name in self.rotors]  # where their works stand among the others
+        found += [IDLE[name] for name in self.rotors]
         return found + [one.load(axes) for one in self.moved]
 
 
@@ -449,6 +453,10 @@ def fitted(
         From ``polhode.systems.pulsed_thrusters``, or a mapping of its arguments, for one spacecraft: thrusters that
         fire for a share of each period, the state ``thruster_command``, which controllers set.
     """
+    own = bodies[0].rotors
+    bare = atmosphere is sunlight is magnetic_field is torquers is pulsed_thrusters is None
+    if bare and empty(thrusters, plates, dipoles):
+        return Fitted([], [], [], [], [], own, [], own)
     field = None if magnetic_field is None else field_of(magnetic_field)
     moved = {}
     for (name, make), given in zip(COMMANDED.items(), (torquers, pulsed_thrusters), strict=True):
@@ -464,6 +472,5 @@ def fitted(
     if magnets and field is None:
         raise InvalidInput("dipoles are given, but there is no magnetic_field; give it, or leave them out")
     record |= {} if field is None else {"magnetic_field": field, "dipoles": magnets}
-    own = bodies[0].rotors
     around = [] if field is None else [quantity(field).named("field")]
     return Fitted(burning, panels, magnets, meets, [*moved.values()], own, around, {**record, **own, **moved})

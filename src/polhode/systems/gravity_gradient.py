@@ -54,10 +54,12 @@ def gradient_level(body, strength):
 
 def axis_of_symmetry(moments: Sequence[float] | Array, frame: Iterable[float]) -> Array | None:
     """The principal axis (user's body frame) whose two other moments are equal within 1e-14, or None."""
-    for k in range(3):
-        if abs(moments[k - 1] - moments[k - 2]) <= 1e-14 * max(moments):
-            return np.array(rotate(tuple(frame), tuple(np.eye(3)[k])))
-    return None
+    a, b, c = moments
+    apart, least = [abs(c - b), abs(a - c), abs(b - a)], 1e-14 * max(a, b, c)
+    if min(apart) > least:
+        return None
+    k = next(k for k in range(3) if apart[k] <= least)
+    return np.array(rotate(tuple(frame), tuple(np.eye(3)[k])))
 
 
 @answering

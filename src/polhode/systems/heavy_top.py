@@ -21,18 +21,20 @@ import numpy as np
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import cross, scale
 from polhode.arguments import truth, words
+from polhode.arguments.recorded import frozen
 from polhode.bodies.body import Body
 from polhode.bodies.inertia import RELATIVE_TOLERANCE
 from polhode.bodies.inertia.fixed_points import STANDARD_GRAVITY, held_at_a_point, symmetry_axis
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, put3
 from polhode.loads import weight as weight_load
-from polhode.systems.builders import assembled, given_of
+from polhode.systems.builders import NOTHING, assembled, given_of
 from polhode.systems.controllers import Controllers
 from polhode.systems.free_body import free_body
 from polhode.systems.record import System
 
 # parameters: weight, then the centre of mass in the principal frame
+DIRECT = frozen({"weight": (0, False)})
 
 
 def top_series(part, t, k, u, bodies, parameters, out):
@@ -116,6 +118,6 @@ def heavy_top(
         "heavy_top", [Body("top", np.inf, tuple(moments), tuple(frame))],
         [weight_load(newtons, at=center if given.acts else inside)],
         {**recorded, **({} if physical else {"physical": False})},
-        given, how={"principal": not given.acts}, direct={} if mass is not None else {"weight": (0, False)},
+        given, how={"principal": not given.acts}, direct=NOTHING if mass is not None else DIRECT,
         axis=axis, alone={"series": top_series, "recommended": "fg6_5"},
     )  # fmt: skip

@@ -29,6 +29,7 @@ from dataclasses import replace
 from functools import partial
 
 from polhode.arguments import in_unit, number, words
+from polhode.arguments.recorded import frozen
 from polhode.bodies.body import POINT
 from polhode.errors import answering
 from polhode.loads import central
@@ -106,11 +107,11 @@ def orbit(
     burns = burns_of(found, mu, masses)
     return assembled(
         "orbit",
-        bodies_of(masses.tolist(), [POINT] * N, [IDENTITY] * N),
+        bodies_of(masses, [(POINT, IDENTITY)] * N),
         [central(mu), *(replace(one, books=given.worked or one.impulse is not None)
-                        for one in loads_of(found, float(masses[0]), burns))],
+                        for one in loads_of(found, masses[0], burns))],
         {"mu": mu, "mass": mass, "forces": found, "surface": surface},
         given, how={"in_turn": True},
-        mass_at=partial(mass_at, float(masses[0]), burns) if burns else None,
-        ground=ground_of(surface, mu, N), direct={"mu": (0, True)},
+        mass_at=partial(mass_at, masses[0], burns) if burns else None,
+        ground=ground_of(surface, mu, N), direct=frozen({"mu": (0, True)}),
     )  # fmt: skip

@@ -252,18 +252,15 @@ class System:
 
     @classmethod
     def like(cls, kind: Mapping[str, Any], own: Mapping[str, Any]) -> System:
-        """A system with the attributes of a kind, as ``of_kind`` has them, and these of its own, whose arrays are
-        nobody else's."""
+        """A system with the attributes of a kind, as ``of_kind`` has them, and these of its own, frozen but for the
+        arrays of numbers, which are nobody else's."""
         made = object.__new__(cls)
         found = made.__dict__
         found.update(kind)
         found.update(own)
         found["moments"] = turning(own["moments"])
-        for name in FROZEN:
-            if isinstance(one := own.get(name), np.ndarray):
-                found[name].setflags(write=False)
-            elif one is not None:
-                found[name] = frozen(one)
+        for name in ("mass", "moments", "frames", "parameters"):
+            found[name].setflags(write=False)
         return made
 
     def of_kind(self, own: Collection[str]) -> dict[str, Any] | None:

@@ -88,13 +88,13 @@ def rigid_body(
     inertia, mass = in_unit(inertia, KG_M2, "inertia"), in_unit(mass, "kg", "mass")
     if mass is not None:
         mass = mass_of(inertia, mass)
-    moments, frame = principal(inertia, triangle=truth(physical, "physical"))
+    axes = [one.tolist() for one in principal(inertia, triangle=truth(physical, "physical"))]
     if load is not None and torque is not None:
         raise InvalidInput("torque and load are both given; a load contains its torque, so leave torque out")
     if load is not None and mass is None:
         raise InvalidInput("a load acts on a body that moves through space; give its mass too, or use torque")
-    (one,) = carrying(bodies_of([np.inf if mass is None else number(mass, "mass", positive=True)], [moments], [frame]),
-                      wheels, gyros)  # fmt: skip
+    masses = [np.inf if mass is None else number(mass, "mass", positive=True)]
+    (one,) = carrying(bodies_of(masses, [axes]), wheels, gyros)
     given = given_of(
         {"torque": torque, "load": load, "potential": potential, "reported_energy": reported_energy}, "attitude",
         parameters, states, controllers, loads, work, one.states,

@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from polhode.arguments import in_unit, number, truth, words
+from polhode.arguments.recorded import frozen
 from polhode.bodies.inertia import KG_M2, MassProperties, inertias_of, mass_of, principal
 from polhode.bodies.wheels import Gyros, Wheels, control_moment_gyros, reaction_wheels
 from polhode.errors import answering
@@ -39,6 +40,7 @@ from polhode.systems.gravity_gradient import axis_of_symmetry, gravity_gradient 
 from polhode.systems.record import IDENTITY, System
 
 GRADIENT = of_centre()
+DIRECT = frozen({"mu": (0, True)})
 
 
 @answering
@@ -126,9 +128,9 @@ def spacecraft(
     mass, mu = mass_of(inertia, in_unit(mass, "kg", "mass"), 1.0), number(mu, "mu", "m**3 / s**2", positive=True)
     inertia = inertia.inertia if isinstance(inertia, MassProperties) else in_unit(inertia, KG_M2, "inertia")
     surface = None if surface is None else number(surface, "surface", "m")
-    masses = masses_of(mass).tolist()
+    masses = masses_of(mass)
     N = len(masses)
-    bodies = carrying(bodies_of(masses, *inertias_of(inertia, N)), wheels, gyros)
+    bodies = carrying(bodies_of(masses, inertias_of(inertia, N)), wheels, gyros)
     tidal, points = truth(gravity_gradient, "gravity_gradient"), truth(gradient_of_forces, "gradient_of_forces")
     kit = fitted(bodies, thrusters, plates, atmosphere, sunlight, magnetic_field, dipoles, torquers, pulsed_thrusters)
     own = {"torque": torque, "force": force, "load": load, "potential": potential, "reported_energy": reported_energy}
@@ -146,5 +148,5 @@ def spacecraft(
         given, axis_of_symmetry(bodies[0].moments, frame) if N == 1 and kit.empty else None,
         {"recommended": "" if any(one.velocity_dependent for one in every) else "rkn6_14a/kepler"},
         {"around": kit.around, "in_turn": True, "principal": aligned},
-        lambda spin: Energies.of(mu, bodies, tidal, spin), ground=ground_of(surface, mu, N), direct={"mu": (0, True)},
+        lambda spin: Energies.of(mu, bodies, tidal, spin), ground=ground_of(surface, mu, N), direct=DIRECT,
     )  # fmt: skip

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.arguments import identifier, mapping, text
-from polhode.arguments.recorded import called, plain
+from polhode.arguments.recorded import called, frozen, plain
 from polhode.arguments.words import NumberOrNumbers
 from polhode.bodies.body import POINT, Body, body
 from polhode.capabilities import stated
@@ -188,11 +188,11 @@ def composed(
     for load in loads:
         if load.kind == "gravitation" and not load.bodies and core is None:
             core, loads = gravitation(bodies, load), [one for one in loads if one is not load]
-    whole = sum_of(bodies, [in_pairs(one) for one in loads], states, around, core, within_of_loads(loads, **within))
-    structure = structure_of(whole)
+    how = {"around": around, "core": core, "within": within_of_loads(loads, **within)}
+    whole, structure = whole_of(bodies, [in_pairs(one) for one in loads], states, **how)
     kept = functions or around or whole.pins_at >= 0
     own = {
-        "arguments": arguments, "functions": functions, "ground": ground_about(loads, bodies),
+        "arguments": frozen(arguments), "functions": frozen(functions), "ground": ground_about(loads, bodies),
         "made_again": Again(whole, structure, states, tuple(bodies), core) if kept else None,
     }  # fmt: skip
 
@@ -201,7 +201,8 @@ def composed(
         none = {"names": (), "potential": None, "conserves": ()} if alone else {}
         return roles_of(whole, structure, found, core) | none
 
-    return measured(put_together(whole, structure, bodies, None if core else ("system",), own, others), structure)
+    kind = None if core or any(surfaces(whole)) else ("system",)
+    return measured(put_together(whole, structure, bodies, kind, own, others), structure)
 
 
 def in_pairs(load: Load) -> Load:
@@ -431,6 +432,35 @@ def sum_of(
     )  # fmt: skip
 
 
+_known: dict[Any, tuple[Sum, Structure]] = {}
+"""Sums of polhode's own loads, by all that they are but numbers."""
+
+
+def whole_of(
+    bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, **how: Any
+) -> tuple[Sum, Structure]:
+    """The sum as of ``sum_of`` and its structure; those of the last one of its kind with other numbers, if all loads
+    are polhode's own and nothing else is there."""
+    kind: Any = [one.but_numbers for one in loads]
+    if states.sizes or None in kind or how.get("around") or how.get("core") is not None:
+        whole = sum_of(bodies, loads, states, **how)
+        return whole, structure_of(whole)
+    for one in bodies:
+        x, y, z = one.moments
+        kind += (one.name, one.mass < inf, 0.0 < x < inf, 0.0 < y < inf, 0.0 < z < inf, one.frame == IDENTITY, one.pin)
+    kind = (*kind, carried_by(bodies, 0), how.get("in_turn"), how.get("principal"))
+    known = _known.get(kind)
+    if known is not None:
+        whole = known[0].again(loads, numbers_of(bodies, known[0].carried))
+        if all(whole.parameters[int(name[1:])] == value for name, value in known[1].fixed.items()):
+            return whole, known[1]
+    whole = sum_of(bodies, loads, states, **how)
+    known = _known[kind] = whole, structure_of(whole)
+    while len(_known) > jit.KEPT_KERNELS:
+        _known.pop(next(iter(_known)), None)
+    return replace(whole, parameters=whole.parameters.copy()), known[1]
+
+
 def _reading(summand: Summand, name: str, flags: Mapping[str, tuple[int, Any]], around: Collection[str]) -> Summand:
     """A summand with the flags of the quantity of this name, if it asks for surroundings: a loop has them by rows."""
     asked = {summand.load.reads.get(one, one) for one in names_of(summand.load.function)}
@@ -514,12 +544,13 @@ def put_together(
 ) -> System:  # fmt: skip
     """The system of a sum with these attributes of its own, and ``others``. Of a kind they are kept, so that the next
     system of this structure is its numbers alone; None where they hold numbers."""
+    masses, moments, frames = zip(*[(one.mass, one.moments, one.frame) for one in bodies], strict=True)
     numbers = {
-        "mass": np.array([one.mass for one in bodies]), "moments": np.array([one.moments for one in bodies]),
-        "frames": np.array([one.frame for one in bodies]), "parameters": sum.numbers(structure), **own,
+        "mass": np.array(masses), "moments": np.array(moments), "frames": np.array(frames),
+        "parameters": sum.numbers(structure), **own,
     }  # fmt: skip
     equipped = "auxiliary" not in own and (sum.carried or sum.controllers or sum.states)
-    if equipped or sum.around or structure.pairs or any(surfaces(sum)):
+    if equipped or sum.around or structure.pairs:
         kind = None
     if kind is not None and (known := structure.kinds.get(kind)) is not None:
         return System.like(known, numbers)

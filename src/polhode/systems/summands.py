@@ -265,6 +265,23 @@ class Sum:
             acts.append((made, *form) if form else made)
         return acts, numbers, places
 
+    def again(self, loads: Sequence[Load], of_rotors: Sequence[float]) -> Sum:
+        """The sum of other loads that differ in numbers alone, with those of rotors."""
+        p = self.parameters.copy()
+        if self.carried:
+            at = self.carried[-1].end
+            p[at - len(of_rotors) : at] = of_rotors
+        for one, load in zip(self.summands, loads, strict=True):
+            for name, value in load.parameters.items():
+                at, shape = one.parameters[name]
+                if shape == ():
+                    p[at] = value
+                else:
+                    p[at : at + np.size(value)] = np.ravel(value)
+        made = object.__new__(Sum)
+        made.__dict__.update(self.__dict__, parameters=p)
+        return made
+
     def numbers(self, structure: Structure) -> Array:
         """The parameters of the system: the values, and behind them the closed numbers and the table of loops."""
         behind = structure.closed.values(self.closed[1]) if structure.closed else structure.table

@@ -137,8 +137,12 @@ def mass_of(inertia: Any, mass: ArrayLike | None, usual: Any = None) -> Any:
     >>> ph.inertia.mass_of(ph.inertia.sphere(4.0, 0.3), None), ph.inertia.mass_of((1.0, 2.0, 2.5), 12.0)
     (4.0, 12.0)
     """
-    bodies = list(inertia) if isinstance(inertia, list | tuple) else [inertia]
-    if not bodies or not all(isinstance(body, MassProperties) for body in bodies):
+    bodies = inertia if isinstance(inertia, list | tuple) else [inertia]
+    if (
+        not bodies
+        or not isinstance(bodies[0], MassProperties)
+        or not all(isinstance(b, MassProperties) for b in bodies)
+    ):
         return usual if mass is None else mass
     masses = [body.mass for body in bodies]
     if mass is not None and np.any(array(mass, "mass", "kg") != np.array(masses)):

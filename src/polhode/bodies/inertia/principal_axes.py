@@ -269,7 +269,7 @@ def turning(moments: Array) -> Array:
     >>> ph.inertia.turning(ph.inertia.principal((2.0, 2.0, 0.0)).moments)
     array([ 2.,  2., inf])
     """
-    return moments if moments.all() else np.where(moments == 0.0, np.inf, moments)
+    return moments if np.count_nonzero(moments) == moments.size else np.where(moments == 0.0, np.inf, moments)
 
 
 SWEEPS = 64  # most sweeps of rotations; the convergence is quadratic, and at most 6 have been observed
@@ -353,8 +353,8 @@ def _check_definite(tensor: Array, name: str) -> None:
     )
 
 
-def inertias_of(inertia: object, N: int) -> tuple[Array, Array]:
-    """Principal moments (N, 3) and frames (N, 4)."""
+def inertias_of(inertia: object, N: int) -> list[list[list[float]]]:
+    """Principal moments and frame of each of N bodies."""
     if isinstance(inertia, np.ndarray) and inertia.ndim:
         inertia = list(array(inertia, "inertia"))
     if not isinstance(inertia, list | tuple) or not inertia:
@@ -364,4 +364,4 @@ def inertias_of(inertia: object, N: int) -> tuple[Array, Array]:
     if len(inertia) != N:
         raise InvalidInput(f"inertia must be one entry for each of {N} masses, but has {len(inertia)}")
     found = [principal(one, name="inertia" if N == 1 else f"inertia[{i}]") for i, one in enumerate(inertia)]
-    return np.array([one.moments for one in found]), np.array([one.frame for one in found])
+    return [[moments.tolist(), frame.tolist()] for moments, frame in found]

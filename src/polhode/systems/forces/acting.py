@@ -128,8 +128,10 @@ def users_load(force: Force, mass: float, falls: bool) -> Load:
 
 
 # ------------------------------------------------------------------ burning mass
-def burns_of(forces: Sequence[Force], mu: float, mass: Array) -> list[tuple[float, float, float]]:
+def burns_of(forces: Sequence[Force], mu: float, mass: Sequence[float]) -> list[tuple[float, float, float]]:
     """Begin, end and fraction of the mass used per unit time, of every burn of the one body."""
+    if not forces:
+        return []
     if len(mass) > 1 and any(force.flow > 0.0 for force in forces):
         raise InvalidInput(
             "thrust that uses up mass is that of one body; build a system for each of them, or give acceleration"
@@ -144,7 +146,7 @@ def burns_of(forces: Sequence[Force], mu: float, mass: Array) -> list[tuple[floa
         raise InvalidInput(
             f"a shadow is met by one body at a time, but there are {len(mass)}; build a system for each of them"
         )
-    first = float(mass[0])
+    first = mass[0]
     burns = [(on.start, on.stop, force.flow / first) for force in forces if force.flow > 0.0 for on in force.switches]
     used = sum((end - begin) * share for begin, end, share in burns)
     if not used < 1.0:
@@ -161,16 +163,16 @@ def mass_at(mass: float, burns: Sequence[tuple[float, float, float]], t: ArrayLi
 
 
 # ------------------------------------------------------------------ arguments of systems
-def masses_of(mass: object) -> Array:
-    """One mass or several as an array (N,)."""
+def masses_of(mass: object) -> list[float]:
+    """One mass or several."""
     if type(mass) is float:
-        return np.array([number(mass, "mass", positive=True)])
+        return [number(mass, "mass", positive=True)]
     given = array(mass, "mass", "kg")
     if given.ndim > 1 or not given.size:
         raise InvalidInput(f"mass must be one number or a flat sequence of them, but has shape {given.shape}")
     if not given.ndim:
-        return np.array([number(float(given), "mass", positive=True)])
-    return np.array([number(float(m), f"mass[{i}]", positive=True) for i, m in enumerate(given)])
+        return [number(float(given), "mass", positive=True)]
+    return [number(m, f"mass[{i}]", positive=True) for i, m in enumerate(given.tolist())]
 
 
 def forces_of(forces: object) -> list[Force]:
