@@ -367,7 +367,7 @@ globalThis.polhodeLive = (() => {
       }
       const [length, unit] = numbers.timeUnit(this.t, this.given.unit);
       this.stamp.textContent = `t = ${(this.t / length).toPrecision(5)} ${unit}`.trim() + `  ·  step ${this.steps.toLocaleString("en")}`;
-      this.alert.textContent = this.failed || (this.late ? `Slower than asked: these steps take all the time there is (${text(this.reached, 2)} of ${text(this.pace, 2)}).` : "");
+      this.alert.textContent = this.failed || (this.late ? `Slower than asked: steps and pictures take all the time there is (${text(this.reached, 2)} of ${text(this.pace, 2)}).` : "");
       if (!this.playing) this.name();
       this.draws.count++;
       this.draws.milliseconds += performance.now() - begun;
@@ -389,7 +389,7 @@ globalThis.polhodeLive = (() => {
       this.stopped = false;
       this.play_.textContent = "Pause";
       let last = performance.now(), charted = 0;
-      const counted = { since: last, pictures: 0, steps: this.steps, t: this.t };
+      const counted = { since: last, pictures: 0, t: this.t, pace: this.pace };
       const tick = (at) => {
         if (!this.playing) return;
         this.asked = requestAnimationFrame(tick);
@@ -404,8 +404,9 @@ globalThis.polhodeLive = (() => {
         const seconds = (at - counted.since) / 1000;
         this.fps = counted.pictures / seconds;
         this.reached = Math.max(0, this.t - counted.t) / seconds;
+        this.late = counted.pace === this.pace && seconds < 2 && this.reached + this.h < 0.85 * this.pace;
         this.told.textContent = `${Math.round(this.fps)} pictures a second. A step takes ${text(1000 * this.kernel.least, 2)} µs here; the kernel is ${(this.given.bytes / 1000).toFixed(1)} kB of WebAssembly and began in ${text(this.kernel.started, 2)} ms.`;
-        Object.assign(counted, { since: at, pictures: 0, steps: this.steps, t: this.t });
+        Object.assign(counted, { since: at, pictures: 0, t: this.t, pace: this.pace });
       };
       this.asked = requestAnimationFrame(tick);
     }
@@ -424,7 +425,7 @@ globalThis.polhodeLive = (() => {
     advance(seconds) {
       const { kernel, run } = this, room = Math.max(1, Math.floor(BUDGET / (kernel.cost || 1e-3)));
       this.owed += (seconds * this.pace) / this.h;
-      this.late = this.owed > room + 1;
+      const late = this.owed > room + 1;
       let n = Math.min(Math.floor(this.owed), room), every = Math.max(1, Math.ceil(this.pace / this.h / (run.orbit ? 0.5 : 1) / ROWS_A_SECOND));
       const over = (this.first + n) % every;
       if (over < n) n -= over; else every = 1;
@@ -436,7 +437,7 @@ globalThis.polhodeLive = (() => {
         this.first += done;
         this.steps += done;
         this.t = this.t0 + this.first * this.h;
-        this.owed = this.late ? 0 : this.owed - n;
+        this.owed = late ? 0 : this.owed - n;
         this.every = every;
         if (status) this.fail(status);
         else if (this.drag) this.now = this.observe();
