@@ -218,12 +218,12 @@ globalThis.polhodeLive = (() => {
       return [this.run];
     }
 
-    // So many seconds of the motion in one of the clock that a body turns once, or an orbit in eight.
+    // So many seconds of the motion in one of the clock that a body turns once, or an orbit in eight; no more than is easy.
     usual() {
       const { y } = this.kernel, { run } = this, spins = run.bodies.attitude ? size(run.rate(y, 0)) / (2 * Math.PI) : 0;
       const around = run.orbit ? Math.max(0, ...Array.from({ length: this.given.bodies }, (_, b) => size(run.velocity(y, b)) / (size(run.place(y, b)) || Infinity))) * (4 / Math.PI) : 0;
       const span = this.recorded.times[this.recorded.times.length - 1] - this.recorded.times[0];
-      return round(1 / Math.max(spins, around, 1 / Math.max(span, 20 * this.h)));
+      return round(Math.min(1 / (Math.max(spins, around) || 1 / Math.max(span, 20 * this.h)), (200 * this.h) / this.kernel.cost));
     }
 
     begin() {
@@ -543,16 +543,12 @@ globalThis.polhodeLive = (() => {
       const panel = this.panels[0], grip = this.grips(panel)[0], { run, kernel } = this;
       if (!grip || this.failed) return;
       const { body, pivot, size: unit } = grip.userData.grip, held = pivot && size(pivot) > 0;
-      const arm = unit ? [0, 0, 0] : held ? times(-1.3, pivot) : [0, 0, this.reach()], own = run.bodies.attitude ? run.attitude(kernel.y, body) : [1, 0, 0, 0];
+      const arm = unit ? [0, 0, 0] : held ? times(-1.3, pivot) : [0, 0, shapes.reach(run.bodies.shapes[0])], own = run.bodies.attitude ? run.attitude(kernel.y, body) : [1, 0, 0, 0];
       const at = rotate(own, arm), side = cross([0, 0, 1], at), way = size(side) > 1e-6 * size(at) ? times(1 / size(side), side) : [1, 0, 0];
       const far = unit ? 0.3 / unit : size(arm);
       kernel.push(body, at, times(run.mass(body, arm) * (PUSH / this.pace) * far, way));
       this.compare();
       if (!this.playing) { run.put(kernel.y, this.t); this.refresh(); }
-    }
-
-    reach() {
-      return shapes.reach(this.run.bodies.shapes[0]);
     }
 
     // The pull as an arrow.
