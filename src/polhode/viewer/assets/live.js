@@ -538,14 +538,14 @@ globalThis.polhodeLive = (() => {
       kernel.push(body, rotate(own, arm), times((stiff * dt) / length, way));
     }
 
-    // A push from the side at the end of the first body.
+    // A push from the side, at the end of the body; of several it is the last one that is pushed.
     shove() {
-      const panel = this.panels[0], grip = this.grips(panel)[0], { run, kernel } = this;
+      const panel = this.panels[0], grip = this.grips(panel).at(-1), { run, kernel } = this;
       if (!grip || this.failed) return;
       const { body, pivot, size: unit } = grip.userData.grip, held = pivot && size(pivot) > 0;
       const arm = unit ? [0, 0, 0] : held ? times(-1.3, pivot) : [0, 0, shapes.reach(run.bodies.shapes[0])], own = run.bodies.attitude ? run.attitude(kernel.y, body) : [1, 0, 0, 0];
       const at = rotate(own, arm), side = cross([0, 0, 1], at), way = size(side) > 1e-6 * size(at) ? times(1 / size(side), side) : [1, 0, 0];
-      const far = unit ? 0.3 / unit : size(arm);
+      const far = unit ? 0.1 / unit : size(arm);
       kernel.push(body, at, times(run.mass(body, arm) * (PUSH / this.pace) * far, way));
       this.compare();
       if (!this.playing) { run.put(kernel.y, this.t); this.refresh(); }
