@@ -41,10 +41,10 @@ def draw(folder: Path) -> None:
     if not (folder / "view.html").exists():
         body = ph.free_body(inertia=INERTIA)
         period = ph.runs.poinsot.free_motion_periods(INERTIA, MOMENTUM).polhode
-        start = {"angular_momentum": MOMENTUM}
-        ds = ph.integrate(body, "exact", step=period / 1500, steps=1500, every=1, **start)
+        title = "A body that spins about its middle axis"
         try:
-            ph.view(ds, labels=["A body that spins about its middle axis"]).save(folder / "view.html")
+            live = ph.interactive(body, "v2", step=period / 1500, angular_momentum=MOMENTUM, title=title)
+            live.save(folder / "view.html")
         except PolhodeError:
             return  # without it the first page shows the animation
 
@@ -75,7 +75,7 @@ def place(drawn: Path | None, folder: Path, static: Path) -> None:
         if not copied.exists() or copied.read_bytes() != path.read_bytes():
             copied.write_bytes(path.read_bytes())
     view = "_static/view.html" if (static / "view.html").exists() else ""
-    caption = SHOWN + (' <button type="button" hidden>Turn it yourself</button>' if view else "")
+    caption = SHOWN + (' <button type="button" hidden>Throw it yourself</button>' if view else "")
     hero = HERO.format(
         view=view, still="_static/tumbling.png", moving="_static/tumbling.webp", width=SIZE[0], height=SIZE[1],
         caption=caption,

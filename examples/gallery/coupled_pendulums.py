@@ -62,3 +62,9 @@ angles.set(xlabel="time (s)", ylabel="deg", title="Angles of the rods")
 angles.legend()
 energy.set(xlabel="time (s)", title="Energy over its start (dotted: formula)")
 energy.legend()
+
+# %% [markdown]
+# Both rods, integrated by the page. Stiffen the strut.
+
+# %%
+ph.interactive(pendulums, "v2", step=0.01, start=start, knobs={"strut.stiffness": (0, 30)}, title="Coupled pendulums")

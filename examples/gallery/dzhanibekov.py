@@ -54,8 +54,7 @@ bottom.set(xlabel="time", ylabel="momentum along", xlim=(0, t[-1]))
 bottom.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
 
 # %% [markdown]
-# The same in motion; drag to look from elsewhere, press play.
+# The same in motion, integrated by the page itself. Drag the body to throw it, and look how soon it flips then.
 
 # %%
-body = ph.free_body(inertia)
-ph.view(ph.integrate(body, "exact", step=0.1, t_end=80, angular_momentum=momentum), title="A spin that flips")
+ph.interactive(ph.free_body(inertia), "v2", step=0.05, angular_momentum=momentum, title="A spin that flips")

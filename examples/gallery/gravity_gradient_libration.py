@@ -45,3 +45,11 @@ for part in (0.2, 0.6, 0.999, 1.001):
 swings.set(xlabel="orbits", ylabel="pitch from the vertical (deg)", yticks=range(0, 1000, 180), title="A push in pitch")
 swings.legend()
 portrait.set(xlabel="pitch (deg)", ylabel="pitch rate (mean motions)", xlim=(-100, 280), title="Phase portrait")
+
+# %% [markdown]
+# A push of your own: the page takes the steps, and begins again where the slider says.
+
+# %%
+knobs = {"angular_velocity.1": (0, 3 * n)}
+push = {"step": period / 1000, "angular_velocity": (0, n + 0.6 * swing, 0), "settings": {"units": "SI"}}
+ph.interactive(craft, knobs=knobs, title="Libration", **push, **start)

@@ -56,3 +56,11 @@ threshold.plot(shares, spread, ".-")
 threshold.axvline(1.0, color="0.5", linestyle="--", label=r"$h = (J_3 - J_2)\,\omega$")
 threshold.set(xlabel="momentum of the wheel, of that needed", ylabel="spread of the spin (rad/s)")
 threshold.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0))
+
+# %% [markdown]
+# A satellite whose wheel turns half as fast as it should, integrated by the page. Push it.
+
+# %%
+wheel = ph.reaction_wheels([(0, 1, 0)], rotor, speed=0.5 * (own[2] - own[1]) * spin / rotor - spin)
+craft = ph.system(ph.body("craft", inertia=whole, pinned=True, wheels=wheel))
+ph.interactive(craft, "v2", step=0.25, angular_velocity=(2e-3, spin, 2e-3), title="A wheel against tumbling")

@@ -55,7 +55,8 @@ for axes, (name, rate) in zip(panels, let_go.items(), strict=True):
     axes.axis("off")
 
 # %% [markdown]
-# The last of them, with the waves, in motion.
+# The last of them, with the waves, in motion: the page takes the steps. Let it spin slower, or make it heavier.
 
 # %%
-ph.view(ds, title="A top that was let go forwards")
+knobs = {"weight.newtons": (0, 3), "angular_velocity.2": (0, 2 * spin)}
+ph.interactive(top, "rkn6_14a", step=0.02, start=start, knobs=knobs, title="A top that was let go forwards")

@@ -55,3 +55,11 @@ axes.axvline(1, color="0.5", linestyle="--")
 axes.annotate("sleeps", (1.02, 150), color="0.5")
 axes.set(xlabel="spin / threshold", ylabel="largest tilt (degrees)", ylim=(0, 180), xlim=(0, 1.6))
 axes.legend(title="started")
+
+# %% [markdown]
+# Let it sleep, and slow it down. The page takes the steps:
+
+# %%
+start = {"rotation_vector": (0.02, 0, 0), "angular_velocity": (0, 0, 1.3 * threshold)}
+knobs = {"angular_velocity.2": (0, 1.6 * threshold)}
+ph.interactive(top, "rkn6_14a", step=0.05, start=start, knobs=knobs, title="A top that sleeps")
