@@ -182,7 +182,7 @@ def test_elsewhere_lines_go_to_stderr(capsys):
     body = ph.free_body((1, 2, 3))
     ph.compare(body, "v2/mr", [0.1], t_end=1.0, angular_velocity=(0.1, 1, 0), progress=True)
     err = capsys.readouterr().err
-    assert "reference, 10 steps" in err and "v2/mr: step 0.1" in err
+    assert "reference, 10 steps" in err and "v2/mr, 1 of 1: step 0.1" in err
     with pytest.raises(ph.errors.InvalidInput, match="progress must be True or a function"):
         ph.compare(body, "v2/mr", [0.1], t_end=1.0, angular_velocity=(0.1, 1, 0), progress=3)
 

@@ -19,7 +19,7 @@ import polhode as ph
 from polhode import cli
 from polhode.ensembles import interactive as pages
 from polhode.errors import InvalidInput
-from polhode.kernel import jit, layout as L, wasm, wasm_link
+from polhode.kernel import device, jit, layout as L, wasm, wasm_link
 from polhode.kernel.later import Intrinsic
 from polhode.kernel.source import Unsupported
 from polhode.runs.request import requested
@@ -368,3 +368,16 @@ t_end = 20.0
     for words in (["--knob", "weight"], []):
         given = [str(scenario)] if words else []
         assert CliRunner().invoke(cli.group, ["view", "--interactive", *given, *words]).exit_code != 0
+
+
+def test_llvm_writes_other_kernels_as_before():
+    """Its target of WebAssembly would have all of the process branch by tables where a condition has two cases."""
+    live("v2")
+    module = llvm.parse_assembly(
+        "define double @f(i64 %k, double %x) {\nbegin:\n  switch i64 %k, label %end [i64 0, label %a i64 1, label %b "
+        "i64 2, label %c]\na:\n  %u = fadd double %x, 1.0\n  br label %end\nb:\n  %v = fmul double %x, 3.0\n  br label "
+        "%end\nc:\n  %w = fdiv double %x, 7.0\n  br label %end\nend:\n"
+        "  %y = phi double [0.0, %begin], [%u, %a], [%v, %b], [%w, %c]\n  ret double %y\n}"
+    )
+    module.triple = device.ptx().triple
+    assert "brx.idx" not in device.ptx().machine().emit_assembly(module)

@@ -363,6 +363,27 @@ def of_two_numbers(function, library):
     return run
 
 
+def test_a_branch_by_an_index_is_carried_out():
+    """LLVM writes one where a condition has several cases, as it likes."""
+    cases = "".join(f"c{k}:\n  {one}\n  br label %end\n" for k, one in enumerate((
+        "%v0 = fadd double %x, 1.0", "%v1 = fmul double %x, 3.0", "%v2 = fdiv double %x, 7.0",
+        "%v3 = fsub double 2.0, %x",
+    )))  # fmt: skip
+    joined = ", ".join(["[0.0, %begin]", *(f"[%v{k}, %c{k}]" for k in range(4))])
+    named = " ".join(f"i64 {k}, label %c{k}" for k in range(4))
+    module = llvm.parse_assembly(
+        'target triple = "nvptx64-nvidia-cuda"\ndefine ptx_kernel void @f(i64 %k, double %x, ptr addrspace(1) %out) {\n'
+        f"begin:\n  switch i64 %k, label %end [{named}]\n{cases}end:\n  %v = phi double {joined}\n"
+        "  store double %v, ptr addrspace(1) %out\n  ret void\n}"
+    )
+    text = device.ptx().machine().emit_assembly(module)
+    assert "brx.idx" in text
+    for k, expected in enumerate((3.5, 7.5, 2.5 / 7.0, -0.5, 0.0)):
+        out = np.zeros(1)
+        Text(text).run("f", [k, 2.5, out], 0, writable=[out])
+        assert out[0] == expected
+
+
 def test_parts_of_numbers():
     run = of_two_numbers(parts_and_back, {"sin": twice})
     numbers = (1.0, -0.75, 0.0, -0.0, 1e300, -3e-310, 5e-324, 7.25, 2.0**-1022, math.inf, -math.inf)

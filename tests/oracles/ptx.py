@@ -117,8 +117,10 @@ class Function:
         self.name, self.result = name, result
         self.parameters = re.findall(r"\.param\s+\.(\w+)[^,()]*?([\w$]+)(?=,|$)", parameters.replace("\n", " ").strip())
         self.own = {n: int(size) for n, size in re.findall(r"\.local\s.*?([\w$]+)\[(\d+)\];", body)}
+        tables = re.compile(r"(\$\w+): \.branchtargets([^;]*);")  # places for a branch by an index
+        self.targets = {name: re.findall(r"\$\w+", told) for name, told in tables.findall(body)}
         self.lines, self.labels = [], {}
-        for line in body.splitlines():
+        for line in tables.sub("", body).splitlines():
             line = line.split("//")[0].strip()
             if re.fullmatch(r"\$\w+:", line):
                 self.labels[line[:-1]] = len(self.lines)
@@ -213,6 +215,8 @@ class Text:
             parts = name.split(".")
             if parts[0] == "bra":
                 at = function.labels[operands[0]]
+            elif parts[0] == "brx":
+                at = function.labels[function.targets[operands[1]][value(operands[0])]]
             elif parts[0] == "ret":
                 break
             elif parts[0] in ("ld", "st"):

@@ -275,7 +275,7 @@ def test_ctrl_c_keeps_the_table_so_far(monkeypatch):
     ds = stopped.value.trajectory
     assert ds.status.values.tolist() == [["ok", "ok"], ["not run", "not run"]]
     assert (
-        said[0].startswith("4 runs (2 methods, 2 steps) of 10 to 20 steps, each timed for 0.1 s")
+        said[0].startswith("runs: 4 (methods: 2, steps: 2), of 10 to 20 steps, each timed for 0.1 s")
         and " s to go" in said[-1]
     )
     work_precision(ds)

@@ -553,4 +553,5 @@ def test_command_names():
     assert isinstance(wrong.exception, InvalidInput) and wrong.exception.exit_code == 3
     wrong = CliRunner().invoke(command, ["krysl2006/figg1"])
     assert isinstance(wrong.exception, InvalidInput) and "did you mean" in str(wrong.exception)
-    assert CliRunner().invoke(command, []).exit_code == 2
+    listed = CliRunner().invoke(command, [])
+    assert listed.exit_code == 0 and "krysl2006 " in listed.output

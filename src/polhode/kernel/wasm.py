@@ -176,14 +176,18 @@ def compiled(program: Program) -> Module:
         cpu_target.target_context.refresh()
         text = text_of(program)
     loop, machine = program.loop, TARGET.machine()
-    module = device.optimised(text, machine, TARGET)
-    for function in module.functions:
-        if function.is_declaration and (not function.name.startswith("llvm.") or function.name.startswith(FOREIGN)):
-            raise Unsupported(f"a call of {function.name}, which pages lack")
-    text = str(module)  # before LLVM writes into it what WebAssembly has
+    try:
+        module = device.optimised(text, machine, TARGET)
+        for function in module.functions:
+            if function.is_declaration and (not function.name.startswith("llvm.") or function.name.startswith(FOREIGN)):
+                raise Unsupported(f"a call of {function.name}, which pages lack")
+        text = str(module)  # before LLVM writes into it what WebAssembly has
+        emitted = machine.emit_object(module)
+    finally:  # of which LLVM has all of the process branch by tables from two cases on
+        llvm.set_option("polhode", "-min-jump-table-entries=4")
     own = loop.load + loop.work + 5 * loop.width + loop.copied() + L.STEP_INFO + L.OF_BODY * loop.N
     exports = {name: PREFIX + name for name in program.functions}
-    code, data = link(machine.emit_object(module), exports, 8 * own + SPARE)
+    code, data = link(emitted, exports, 8 * own + SPARE)
     return Module(code, {name: data[PREFIX + "numbers"] + 8 * k for name, k in program.slots.items()}, text)
 
 

@@ -174,8 +174,10 @@ def compare(
         raise InvalidInput("t_end is the time of the start: there is nothing to compare")
     report_line = teller(None if progress is False else progress, "progress", "True or a function")
     runs = len(chosen) * len(sizes)
-    report_line(f"{runs} runs ({len(chosen)} methods, {len(sizes)} steps) of {min(counts):,} to {max(counts):,} steps, "
-                f"each timed for {LEAST_SECONDS:g} s: {runs * LEAST_SECONDS:.0f} s at least")  # fmt: skip
+    report_line(
+        f"runs: {runs} (methods: {len(chosen)}, steps: {len(sizes)}), of {min(counts):,} to {max(counts):,} steps, "
+        f"each timed for {LEAST_SECONDS:g} s or more: {runs * LEAST_SECONDS:.1f} s at least"
+    )
     if reference is None:
         goal = compute_reference(
             system, t_end=t_end, largest=max(sizes), smallest=min(sizes), progress=report_line, **arguments
