@@ -50,7 +50,7 @@ SIZES = {
     "chaos": (791, 382),
     "checks": (2034, 947),
     "cli": (2788, 1378),
-    "ensembles": (6909, 4255),
+    "ensembles": (6911, 4255),
     "estimation": (3712, 2091),
     "flows": (3961, 2353),
     "gradients": (842, 495),

@@ -153,6 +153,10 @@ def test_after_a_failure_the_state_is_the_last_good_one():
     assert str(status) in kernel.live["statuses"] and 0 < done < 2000
     assert other.march(0, done, 2000, 0.0, 0.01) == (L.OK, done)
     assert kernel.state.tobytes() == other.state.tobytes()
+    carried, counted = kernel.read("carried", 4), other.read("carried", 4)
+    assert (
+        carried.tobytes() == counted.tobytes() and counted[3] >= done
+    )  # load evaluations, those of the failure forgotten
 
 
 def test_a_push_is_an_impulse_at_a_point():

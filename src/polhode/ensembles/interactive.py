@@ -215,7 +215,8 @@ def interactive(
     method : str or MethodSpec, optional
         As for ``polhode.integrate``; no processed one, none with a time transformation.
     step : float
-        Step size; a slider changes it, from a twentieth to the twentyfold unless ``knobs`` has ``"step"``.
+        Step size, in the system's unit of time (s in SI); a slider changes it, from a twentieth to the twentyfold
+        unless ``knobs`` has ``"step"``.
     knobs : mapping of (float, float), optional
         Sliders by what they change, each with its ends: arguments of the function that builds the system, by path
         (``"weight"``, ``"parameters.0"``, ``"forces.0.area"``), numbers of the start (``"angular_velocity.2"``), as
@@ -228,7 +229,8 @@ def interactive(
     settings : Settings or mapping, optional
         Of the method and the units: ``compensated``, ``guard``, ``units``.
     **at_start : array_like
-        ``attitude``, ``angular_velocity`` and so on.
+        ``attitude`` (4,), body to space, ``angular_velocity`` (3,) in the body frame, ``position`` (3,) in space and so
+        on, as for ``polhode.integrate``; of several bodies a row each.
 
     Returns
     -------

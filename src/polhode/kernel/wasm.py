@@ -125,7 +125,7 @@ product_error = jit.inlined(simd.product_error)
 
 @jit.inlined
 def fused(a, b, c):
-    """a b + c, nearly as if rounded once: the sum of the product, its error and c."""
+    """a b + c, nearly as if rounded once: the product, its error [dekker1971] and c, summed by TwoSum [knuth1998]."""
     p = a * b
     s = p + c
     z = s - p
