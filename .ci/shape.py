@@ -58,7 +58,7 @@ SIZES = {
     "loads": (2148, 677),
     "methods": (7711, 3656),
     "plots": (5164, 3312),
-    "polhode": (1858, 907),
+    "polhode": (1865, 911),
     "polhode_papers": (14724, 8208),
     "programs": (6161, 3897),
     "runs": (12598, 7617),

@@ -324,6 +324,12 @@ def sections_of(
     return text
 
 
+def _what_is(argument: str, docstring: str | None) -> str:
+    """What a docstring says an argument is: its type and its first sentence."""
+    said = re.search(rf"\n *{argument} : (.+)\n\s*((?:.|\n)+?)[.;]\s", docstring or "")
+    return f" ({said[1]}: {' '.join(said[2].split())})".replace("``", "") if said else ""
+
+
 def answering(function: Asked) -> Asked:
     """Decorator: unknown or missing arguments raise ``InvalidInput``, which suggests the closest known names; and the
     sections Returns and Raises of its docstring are there, see ``sections_of``.
@@ -351,7 +357,8 @@ def answering(function: Asked) -> Asked:
             try:
                 signature.bind(*arguments, **keywords)
             except TypeError as error:
-                raise InvalidInput(f"{function.__name__}: {error}; its arguments are {', '.join(known)}") from None
+                told = f"{error}{_what_is(str(error).rpartition(': ')[2].strip(chr(39)), function.__doc__)}"
+                raise InvalidInput(f"{function.__name__}: {told}; its arguments are {', '.join(known)}") from None
             raise  # of its own
         except ModuleNotFoundError as error:
             raise missing(error) from None

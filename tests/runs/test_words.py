@@ -219,6 +219,10 @@ def test_a_notebook_shows_the_dashboard():
         "builder": (lambda: ph.free_body(inertie=(1, 2, 2)), "argument of free_body 'inertie'; did you mean 'inertia'"),
         "builder, other word": (lambda: ph.orbit(GM=1.0), "unknown argument of orbit 'GM'; did you mean 'mu'"),
         "builder, missing": (lambda: ph.heavy_top(), "heavy_top: missing a required argument: 'inertia"),
+        "ensemble, missing": (
+            lambda: ph.ensemble(ph.free_body(**BODY), t_end=1.0),
+            "'members' (mapping, table or int: What varies: arrays with one value for each member",
+        ),
         "builder, one of two ways": (lambda: ph.heavy_top((1, 2, 2)), "center_of_mass is missing; give its position"),
         "builder, too many": (lambda: ph.free_body((1, 2, 2), 3), "free_body: too many positional arguments"),
         "force": (lambda: ph.forces.drag(kds=1.0), "unknown argument of drag 'kds'; did you mean 'kd'"),
