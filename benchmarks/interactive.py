@@ -1,10 +1,15 @@
-"""Pages that integrate: sizes of their kernels, the time of a step, and what they compute.
+"""Pages that integrate: sizes of their kernels, the time of a step, what they compute, and how they run in a browser.
 
-    python benchmarks/interactive.py [--steps 20000]
+    python benchmarks/interactive.py [--steps 20000] [--seconds 4]
 
 For each system and method: bytes of the module, and compressed as the page holds it; the time of a step in wasmtime
 (Cranelift), and over that of the same code compiled for this processor; whether the states have the same bits after
 1,000 steps; their largest difference from ``integrate``, over the largest number of the state. Needs wasmtime.
+
+Then the page itself, where there is a Chromium (see ``tests/support/browser.py``), 1000 by 800 pixels: when its kernel
+was ready, whether the bits are the same there, pictures a second while it runs, and milliseconds of script in a
+picture, steps included. A browser without a graphics processor draws triangles by software, which takes most of the
+time of a picture; so everything is measured again with WebGL's draw calls left out.
 """
 
 from __future__ import annotations
@@ -13,8 +18,11 @@ import argparse
 import base64
 import gzip
 import math
+import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,9 +34,27 @@ from polhode.kernel import wasm
 from polhode.runs.request import requested
 from polhode.runs.stepping import Run
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
+import browser as browsers
+
 LEANING = {"attitude": ph.rotation.exp_quaternion((0.6, 0, 0)), "angular_velocity": (0.0, 0.0, 8.0)}
 AXES = [[1, 1, 1], [1, -1, 1], [1, -1, -1], [1, 1, -1]]
 ROUNDS = 5
+WATCHED = """
+globalThis.spent = [];
+const ask = requestAnimationFrame;
+globalThis.requestAnimationFrame = (draw) => ask((now) => {
+  const begun = performance.now();
+  draw(now);
+  spent.push(performance.now() - begun);
+});
+"""
+"""Before a page's own scripts: how long it takes over each picture."""
+NOT_DRAWN = """
+for (const kind of ["Arrays", "Elements"]) {
+  for (const many of ["", "Instanced"]) WebGL2RenderingContext.prototype[`draw${kind}${many}`] = () => {};
+}
+"""
 
 
 def torque(t: float, q: Any, omega: Any, parameters: Any) -> tuple[float, float, float]:
@@ -68,10 +94,31 @@ def least(call: Callable[[], Any]) -> float:
     return min(spent)
 
 
+def pages(seconds: float) -> None:
+    """The pages in a browser, one system at a time."""
+    print("in Chromium: ready after, bits; pictures a second, ms of script in a picture (median); without draw calls")
+    with tempfile.TemporaryDirectory() as folder, browsers.Browser() as browser:
+        for name, (system, methods, start, h) in cases().items():
+            path, told = Path(folder) / "page.html", []
+            path.write_text(ph.interactive(system, methods[0], step=h, **start).html(), encoding="utf-8")
+            for before in (WATCHED, WATCHED + NOT_DRAWN):
+                page = browser.open(path.as_uri(), (1000, 800), before)
+                page.wait("globalThis.polhodeHandle")
+                page.do("polhodeHandle.play()")
+                page.do(f"(spent.length = 0, new Promise((done) => setTimeout(done, {1000 * seconds})))")
+                taken, same = page.do("spent"), page.do("polhodeHandle.state().same")
+                told.append(f"{len(taken) / seconds:.0f}, {np.median(taken):.1f}")
+                ready = page.do("document.body.textContent.match(/began in ([0-9.]+ ms)/)?.[1]")
+                page.close()
+            print(f"{name}, {methods[0]}: {ready}, {'the same' if same else 'OTHERS'}; {'; '.join(told)}", flush=True)
+
+
 def main() -> None:
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     reader.add_argument("--steps", type=int, default=20_000)
-    steps = reader.parse_args().steps
+    reader.add_argument("--seconds", type=float, default=4.0)
+    given = reader.parse_args()
+    steps = given.steps
     print("system, method: bytes, compressed; us a step in wasmtime, over this processor; bits; from integrate")
     for name, (system, methods, start, h) in cases().items():
         for method in methods:
@@ -102,6 +149,10 @@ def main() -> None:
             spent, ours = least(lambda: there(n)) / n, least(lambda: own(n)) / n  # noqa: B023
             print(f"{name}, {method}: {live['bytes']:,}, {len(packed):,}; {1e6 * spent:.3f}, {spent / ours:.2f}; "
                   f"{'the same' if same else 'OTHERS'}; {off:.0e}", flush=True)  # fmt: skip
+    if browsers.found():
+        pages(given.seconds)
+    else:
+        print("in Chromium: not run, there is none")
 
 
 if __name__ == "__main__":
