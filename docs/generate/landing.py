@@ -43,7 +43,7 @@ def draw(folder: Path) -> None:
         period = ph.runs.poinsot.free_motion_periods(INERTIA, MOMENTUM).polhode
         title = "A body that spins about its middle axis"
         try:
-            live = ph.interactive(body, "v2", step=period / 1500, angular_momentum=MOMENTUM, title=title)
+            live = ph.interactive(body, "exact", step=period / 1500, angular_momentum=MOMENTUM, title=title)
             live.save(folder / "view.html")
         except PolhodeError:
             return  # without it the first page shows the animation
