@@ -213,6 +213,12 @@ def test_sliders_that_cannot_be(name, ends, told):
         ph.interactive(top(), "v2", step=0.01, knobs={name: ends}, **LEANING)
 
 
+def test_a_start_with_units_behind_its_words_is_in_si():
+    start = {"position_km": (7000, 0, 0), "velocity_km_s": (0, 7.5, 0)}
+    with pytest.raises(InvalidInput, match=r"position\.0 is 7e\+06, and its slider goes from 0 to 1"):
+        ph.interactive(ph.orbit(3.986e14), "v2", step=1.0, knobs={"position.0": (0, 1)}, start=start)
+
+
 def test_sliders_that_are_multiplied(monkeypatch):
     monkeypatch.setattr(pages, "begin_of", lambda given: np.array([given.get("x", 2.0) * given.get("y", 3.0)]))
     asked = SimpleNamespace(request=lambda values: values)

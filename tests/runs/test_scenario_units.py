@@ -1,6 +1,7 @@
 """Scenarios with units in their keys, with elements, and with an epoch."""
 
 import json
+import re
 from math import pi
 
 import numpy as np
@@ -8,9 +9,10 @@ import pytest
 
 import polhode as ph
 from each import each
+from polhode.arguments import words as units
 from polhode.errors import InvalidInput
-from polhode.runs import scenario as scenarios
-from polhode.runs.scenario import read_scenario, tables as units
+from polhode.runs import scenario as scenarios, state
+from polhode.runs.scenario import read_scenario
 
 KM = """\
 method = "v2/kepler"
@@ -131,6 +133,84 @@ def test_a_ready_made_problem_keeps_its_units(read):
     np.testing.assert_allclose(found.arguments["position"], (2000, 0, 0), rtol=0, atol=1e-9)
     np.testing.assert_allclose(found.arguments["velocity"], (0, 0, np.sqrt(3200.9998 / 2000)), rtol=0, atol=1e-12)
     assert "momentum" not in found.arguments
+
+
+# ------------------------------------------------------------------ the same in Python
+CRAFT = """\
+method = "v2"
+[system]
+type = "rigid_body"
+inertia = [2, 3, 4]
+mass = 2.0
+[initial]
+{} = {}
+[run]
+step = 0.5
+steps = 2
+"""
+
+
+@each("word", sorted(state.endings()))
+def test_a_start_in_python_takes_the_words_of_a_scenario(read, word):
+    given = [0.1, -0.7, 1.3]
+    there = read(CRAFT.format(word, given)).integrate()
+    system = ph.rigid_body((2, 3, 4), mass=2.0)
+    for value in (given, tuple(given), np.array(given)):
+        here = ph.integrate(system, "v2", step=0.5, steps=2, start={word: value})
+        for name in ("position", "attitude", "angular_velocity", "momentum"):
+            assert here[name].identical(there[name]), name
+    rows = ph.prepare(system, "v2", step=0.5, steps=2).run({word: given})
+    assert (rows.angular_velocity == there.angular_velocity.values).all()
+    assert (rows.position == there.position.values).all()
+    assert here.position.attrs["units"] == ("length" if "deg" in word or "rad" in word else "m")
+
+
+def test_bodies_and_members_start_with_units_too(read):
+    text = """\
+[system]
+type = "system"
+bodies = [ { name = "a", mass = 2.0 }, { name = "b", mass = 3.0 } ]
+[initial.a]
+position_km = [1.1, 0, 0]
+[initial.b]
+velocity_km_s = [0, 0.7, 0]
+[run]
+step = 0.5
+steps = 2
+"""
+    there = read(text).integrate()
+    system = ph.system(ph.body("a", 2.0), ph.body("b", 3.0))
+    start = {"a": {"position_km": (1.1, 0, 0)}, "b": {"velocity_km_s": (0, 0.7, 0)}}
+    here = ph.integrate(system, step=0.5, steps=2, start=start)
+    assert here.position.identical(there.position) and here.momentum.identical(there.momentum)
+    ds = ph.ensemble(system, step=0.5, steps=2, members=2, start=start)
+    assert (ds.position.values == here.position.values).all() and ds.position.attrs["units"] == "m"
+    craft = ph.rigid_body((2, 3, 4), mass=2.0)
+    wide = ph.ensemble(craft, "v2", step=0.5, steps=2, members={"mass": [2.0, 3.0]}, start={"position_km": (1.1, 0, 0)})
+    assert (wide.position.values[:, 0] == (1100.0, 0.0, 0.0)).all() and wide.position.attrs["units"] == "m"
+    assert ph.checks.check_system(craft, start={"position_km": (1.1, 0, 0)}).passed
+
+
+@each(
+    ("start", "told"),
+    [
+        ({"position": (1, 0, 0), "position_km": (1, 0, 0)}, "position is given twice in start; keep one of them"),
+        ({"position_m": (1, 0, 0), "position_km": (1, 0, 0)}, "position is given twice in start"),
+        ({"angular_velocity_deg": (1, 0, 0)}, "did you mean 'angular_velocity_deg_s' or 'angular_velocity_rad_s'"),
+        ({"position_km": "far"}, "position_km must be real numbers"),
+        ({"position_km": (1, 0)}, "position must be 3 numbers"),
+        ({"velocity_km_s": (1e306, 0, 0)}, "velocity"),
+        ({"velocity_km_s": None, "position_km": "7"}, "position_km must be real numbers"),
+    ],
+)
+def test_mistakes_in_words_with_units_are_told(start, told):
+    with pytest.raises(InvalidInput, match=re.escape(told)):
+        ph.integrate(ph.rigid_body((2, 3, 4), mass=2.0), "v2", step=0.5, steps=2, start=start)
+
+
+def test_units_of_its_own_are_kept():
+    with pytest.raises(InvalidInput, match="does not turn into nm"):
+        ph.integrate(ph.rigid_water(8, box=3.1, cutoff=1.0), step=1e-3, steps=2, start={"position_km": (0, 0, 0)})
 
 
 # ------------------------------------------------------------------ elements

@@ -10,9 +10,9 @@ import re
 import tomllib
 from pathlib import Path
 
+from polhode.arguments import words as units
 from polhode.methods import METHODS
 from polhode.runs import scenario as scenarios
-from polhode.runs.scenario import tables as units
 from polhode.systems import PROBLEMS
 
 ROOT = Path(__file__).parents[2]

@@ -66,6 +66,22 @@ def has(value: object, name: str) -> bool:
         return False
 
 
+class InSI:
+    """Numbers in a unit of SI: a quantity of no other package's, with the interface of those of pint."""
+
+    def __init__(self, magnitude: Any, units: str) -> None:
+        self.magnitude, self.units = magnitude, units
+
+    def __repr__(self) -> str:
+        return f"{self.magnitude} {self.units}"
+
+    def m_as(self, unit: str) -> Any:
+        """The numbers, in their own unit alone."""
+        if unit != self.units:
+            raise ValueError
+        return self.magnitude
+
+
 def has_quantity(value: Any) -> bool:
     """Whether a value is a quantity, or a list or an array that contains one."""
     kind = type(value)

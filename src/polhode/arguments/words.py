@@ -15,8 +15,10 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
 from functools import cache
+from math import pi
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -225,3 +227,46 @@ def _unwrapped(annotation: object) -> tuple[Any, list[Any]]:
         if len(inside) == 1 or str in inside:
             return _unwrapped(str if str in inside else inside[0])
     return annotation, []
+
+
+# ------------------------------------------------------------------ units behind names
+WHOLE: Decimal | float = Decimal(1)
+PLAIN = "kg kg_m_s kg_m kg_m2 kg_m2_s N_m2 N_per_m m2 A_m2 kg_m3 m2_kg"
+"""Units of SI that no key has multiples of."""
+IN_SI: dict[str, dict[str, Decimal | float]] = {
+    **{unit: {unit: WHOLE} for unit in PLAIN.split()},
+    "m": {"m": Decimal(1), "km": Decimal(1000)},
+    "s": {"s": Decimal(1), "min": Decimal(60), "h": Decimal(3600), "d": Decimal(86400)},
+    "m_s": {"m_s": Decimal(1), "km_s": Decimal(1000)},
+    "m_s2": {"m_s2": Decimal(1), "km_s2": Decimal(1000)},
+    "m3_s2": {"m3_s2": Decimal(1), "km3_s2": Decimal(10) ** 9},
+    "N": {"N": Decimal(1), "mN": Decimal("0.001")},
+    "N_m": {"N_m": Decimal(1), "mN_m": Decimal("0.001")},
+    "N_m_s": {"N_m_s": Decimal(1), "mN_m_s": Decimal("0.001")},
+    "per_m": {"per_m": Decimal(1), "per_km": Decimal("0.001")},
+    "rad": {"rad": 1.0, "deg": pi / 180.0},
+    "rad_s": {"rad_s": 1.0, "deg_s": pi / 180.0},
+}
+"""Endings of keys, and how much of the SI unit each has; a decimal where it is exact."""
+
+
+def in_units_of(value: object, factor: Decimal | float) -> object:
+    """Numbers, in lists or not, times a factor, rounded once; what is no number stays, to be refused later."""
+    if isinstance(value, list):
+        return [in_units_of(part, factor) for part in value]
+    if isinstance(value, bool) or not isinstance(value, int | float) or factor == 1:
+        return value
+    return float(Decimal(str(value)) * factor) if isinstance(factor, Decimal) else value * factor
+
+
+def endings_of(arguments: Mapping[str, Argument]) -> dict[str, tuple[str, str, Decimal | float]]:
+    """Names with a unit behind them: the plain name, the unit, and how much of SI's it has."""
+    return {
+        f"{name}_{ending}": (name, ending, factor)
+        for name, one in arguments.items() if one.unit for ending, factor in IN_SI[one.unit].items()
+    }  # fmt: skip
+
+
+def spelled_like(wrong: str, endings: Mapping[str, tuple[str, str, Decimal | float]]) -> list[str]:
+    """The names with a unit that may be meant by one with another ending."""
+    return [key for key, (base, _, _) in endings.items() if wrong.startswith(f"{base}_")]

@@ -21,6 +21,7 @@ from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel import layout as L
 from polhode.runs.compare import common_start
 from polhode.runs.initial_state import start_state
+from polhode.runs.request import in_units_of
 from polhode.runs.state import STATE_WORDS, Start, as_kept
 from polhode.systems import System
 from polhode.systems.record import present_system
@@ -252,7 +253,7 @@ def check_system(
         if name not in STATE_WORDS:
             raise unknown_name("argument of check_system", name, ("start", "states", "span", "seed", *STATE_WORDS))
     if start is not None:
-        given = common_start(system, start, "the check").given
+        given = in_units_of(system.units, "consistent", common_start(system, start, "the check").given, system.name)[1]
         if both := sorted(given.keys() & at_start.keys()):
             raise InvalidInput(f"{both[0]} is given, and start has it too; keep one of them")
         at_start |= as_kept(given) | {name: given[name] for name in STATE_WORDS[3:] if name in given}

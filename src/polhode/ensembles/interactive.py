@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import gzip
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -29,7 +30,7 @@ from polhode.kernel.source import Unsupported
 from polhode.methods import Method, MethodSpec
 from polhode.runs.integrate import carry_out
 from polhode.runs.parameters import arguments_of, system_with, value_at
-from polhode.runs.request import GIVEN_IN, Request, requested
+from polhode.runs.request import GIVEN_IN, Request, in_units_of, requested
 from polhode.runs.settings import Settings
 from polhode.runs.state import AtStart, Start
 from polhode.runs.stepping import Run
@@ -258,7 +259,9 @@ def interactive(
         if value is not None and words.get(name) is not None:
             raise InvalidInput(f"{name} is given, and start has it too; keep one of them")
         words[name] = value
-    asked = Asked(system, method, step, words, settings)
+    settings = Settings.of(settings)
+    units, words = in_units_of(system.units, settings.units, words, system.name)
+    asked = Asked(system, method, step, words, replace(settings, units=units))
     request = asked.request({})
     what, why = f"a page cannot take the steps of {system.name!r} by {request.method.label!r}", reason_against(request)
     if why:

@@ -17,7 +17,7 @@ from polhode.kernel import layout as L
 from polhode.methods import Method, MethodSpec, method as find_method
 from polhode.runs.initial_state import OF_BODY, rows_by_name
 from polhode.runs.parameters import with_parameters
-from polhode.runs.request import ARGUMENTS, MEASURED, Request, in_units_of, requested, sequence_of, with_options
+from polhode.runs.request import ARGUMENTS, Request, in_units_of, requested, sequence_of, with_options
 from polhode.runs.state import OF_METHODS, STATE_WORDS, Start, State, as_kept, refuse_own_states, state_of
 from polhode.runs.steps import FLOOR, FixedStep, Tolerance
 from polhode.systems import System
@@ -129,11 +129,8 @@ class Plan:
 
     def start_of_all(self, request: Request) -> dict[str, Any]:
         """The words of the start that all members have, as plain numbers."""
-        start = {name: self.start.get(name) for name in MEASURED if name in self.start} | {
-            "sequence": self.start.get("sequence", sequence_of(self.method))
-        }
-        _, plain = in_units_of(self.system.units, request.settings.units, start, self.system.name)
-        return dict(self.start) | plain
+        _, plain = in_units_of(self.system.units, request.settings.units, self.start, self.system.name)
+        return {"sequence": sequence_of(self.method)} | plain
 
     def _first_refused(self, request: Request, problem: InvalidInput) -> tuple[int, InvalidInput]:
         """The first member that is refused, by halving, and its own sentence."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from polhode.algebra.quaternion import multiply, rotate_inverse
 from polhode.algebra.short_rows import any_of, largest, smallest
-from polhode.arguments import NUMBERS, UNKNOWN, Array, ArrayLike, Mask, array, has, vector
+from polhode.arguments import NUMBERS, UNKNOWN, Array, ArrayLike, InSI, Mask, array, has, has_quantity, in_unit, vector
 from polhode.bodies.inertia import RELATIVE_TOLERANCE
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.flows.sums import COMPENSATION, OF_POINTS
@@ -19,7 +19,7 @@ from polhode.kernel.jit import FLOAT
 from polhode.methods import CompiledMethod, MethodSpec
 from polhode.runs.again import LARGEST, OVERFLOWING, ROUNDED, one_body
 from polhode.runs.integrator import extended, lengths_of
-from polhode.runs.state import FORMS, as_kept
+from polhode.runs.state import FORMS, KNOWN, STATE_WORDS, UNITS_OF_STATE, as_kept, in_si
 from polhode.systems import System
 from polhode.systems.carried import OF_GYROS, OF_WHEELS
 
@@ -28,11 +28,6 @@ if TYPE_CHECKING:
 
 UNIT = 1e-14
 """Squared lengths of quaternions this near 1 are those of attitudes a run has had."""
-UNITS_OF_STATE = {
-    "attitude": "", "angular_velocity": "rad / s", "angular_momentum": "kg m**2 / s", "position": "m",
-    "velocity": "m / s", "momentum": "kg m / s",
-}  # fmt: skip
-STATE_WORDS = tuple(UNITS_OF_STATE)
 ATTITUDE = slice(L.ATTITUDE, L.ANGULAR)
 """Where the attitude stands among the 13 numbers of a body in a state."""
 ANGULAR_MOMENTUM = slice(L.ANGULAR, L.BODY)
@@ -200,6 +195,7 @@ def by_name(names: tuple[str, ...], start: Mapping[str, Any]) -> tuple[dict[str,
             continue
         if name not in names or not isinstance(one, Mapping):
             raise unknown_name("body of the system, given in start", name, names)
+        one = one if one.keys() <= KNOWN else in_si(one, f"start.{name}")
         for word in one:
             if word not in (*OF_BODY, *OF_ROTORS):
                 raise unknown_name(f"word in start.{name}", word, (*OF_BODY, *OF_ROTORS))
@@ -220,15 +216,19 @@ def rows_by_name(names: tuple[str, ...], start: object) -> Any:
     if not names or not isinstance(start, Mapping) or not any(isinstance(one, Mapping) for one in start.values()):
         return start
     found, own = by_name(names, start)
+    measured = set[str]()
     for name, one in own.items():
+        said = {word: word.removesuffix("_space") for word, value in one.items() if has_quantity(value)}
+        measured |= {*said.values()} & {*STATE_WORDS[1:]}
+        one |= {word: in_unit(one[word], UNITS_OF_STATE[base], word) for word, base in said.items() if base in measured}
         moving = {word: one[word] for word in STATE_WORDS[3:] if one.get(word) is not None}
         for word, value in (as_kept(one) | moving).items():
             if word in start:
                 raise InvalidInput(f"start has {word} of all bodies and of {name!r}; keep one of them")
             width = 4 if word == "attitude" else 3
             rows = found.setdefault(word, np.tile([1.0, 0.0, 0.0, 0.0] if width == 4 else [0.0] * 3, (len(names), 1)))
-            rows[names.index(name)] = vector(value, f"{word} of {name}", width, UNITS_OF_STATE[word])
-    return found
+            rows[names.index(name)] = vector(value, f"{word} of {name}", width)
+    return found | {word: InSI(found[word], UNITS_OF_STATE[word]) for word in measured}
 
 
 def check_moving(attracted: bool, velocity: object, momentum: object) -> None:

@@ -117,9 +117,10 @@ def integrate(
         run without them.
     start : State, mapping or xarray.Dataset, optional
         Where to start. A ``polhode.State``, or a mapping of its names, says the time (0 by default), and attitudes and
-        rates in all their forms (``euler_angles_deg`` with their ``sequence``, ``angular_velocity_space``...). It may
-        have the six words of ``**at_start`` as well; what is given in both places is refused. Angles whose sequence it
-        does not say are in that of the method, as of ``polhode.methods.euler(sequence="ZXZ")``, else ``"XYZ"``.
+        rates in all their forms (``euler_angles_deg`` with their ``sequence``, ``angular_velocity_space``...), words of
+        a mapping also with a unit behind them (``position_km``). It may have the six words of ``**at_start`` as well;
+        what is given in both places is refused. Angles whose sequence it does not say are in that of the method, as of
+        ``polhode.methods.euler(sequence="ZXZ")``, else ``"XYZ"``.
         A Dataset of an earlier run goes on from its last row, with all that a continued run needs: the state, the time,
         the numbers that the method keeps beside the state, and unless given the method, its step or tolerance, units
         and epoch.

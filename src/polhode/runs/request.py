@@ -35,7 +35,18 @@ from polhode.runs.integrator import check_estimate, extended
 from polhode.runs.parameters import value_at, with_parameters
 from polhode.runs.rows import Record
 from polhode.runs.settings import Settings, unknown_argument, wanted
-from polhode.runs.state import ANGLES, FORMS, OF_METHODS, STATE_WORDS, TURNING, State, as_kept, record_of, state_of
+from polhode.runs.state import (
+    ANGLES,
+    FORMS,
+    OF_METHODS,
+    STATE_WORDS,
+    TURNING,
+    UNITS_OF_STATE,
+    State,
+    as_kept,
+    record_of,
+    state_of,
+)
 from polhode.runs.steps import FixedStep, Recording, Steps, Tolerance, checked_breaks, planned, times_asked_for
 from polhode.systems import System, built
 from polhode.systems.carried import carried_in
@@ -65,8 +76,7 @@ TIMES = ("step", "t_end", "time", "first_step", "max_step", "t_eval", "since", "
 MEASURED = (*TIMES, *TURNING, "position", "velocity", "momentum")
 BYTES = "-- the bytes of the state --"
 GIVEN_IN = {
-    "SI": {"time": "s", "position": "m", "velocity": "m / s", "momentum": "kg * m / s", "angular_velocity": "rad / s",
-           "angular_momentum": "kg * m**2 / s"},
+    "SI": {"time": "s"} | {word: unit for word, unit in UNITS_OF_STATE.items() if unit},
     "molecular": {"time": "ps", "position": "nm", "velocity": "nm / ps", "momentum": "u * nm / ps",
                   "angular_velocity": "rad / ps", "angular_momentum": "u * nm**2 / ps"},
 }  # fmt: skip
@@ -92,17 +102,17 @@ def grouped(words: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def in_units_of(own: str, units: object, given: Mapping[str, Any], name: str) -> tuple[str, dict[str, Any]]:
-    """Values by the names of arguments of a run as plain numbers in its units, and what these are called."""
+    """Arguments of a run by name, quantities among them as plain numbers in its units, and what these are called."""
     units = choice(units, "units", UNITS)
-    if not any(map(has_quantity, given.values())):
+    measured = [word for word in MEASURED if has_quantity(given.get(word))]
+    if not measured:
         return units, dict(given)
     own = own or ("SI" if units == "consistent" else units)
     if own not in GIVEN_IN:
         raise InvalidInput(f"{name} is in units of its own, which a quantity cannot be turned into; give plain numbers")
     of = GIVEN_IN[own]
-    plain = {word: in_unit(value, of.get(word.removesuffix("_space"), of["time"]), word)
-             for word, value in given.items()}  # fmt: skip
-    return own if units == "consistent" else units, plain
+    plain = {word: in_unit(given[word], of.get(word.removesuffix("_space"), of["time"]), word) for word in measured}
+    return own if units == "consistent" else units, dict(given) | plain
 
 
 # ------------------------------------------------------------------ the request

@@ -8,12 +8,30 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from decimal import Decimal
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypedDict
 
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import ArrayLike, array, has, has_quantity, mapping, number, text, truth, whole
+from polhode.arguments import ArrayLike, InSI, array, has, has_quantity, mapping, number, text, truth, whole
+from polhode.arguments.words import (
+    AngularMomenta,
+    AngularVelocities,
+    Beside,
+    Momenta,
+    Numbers,
+    NumbersOrRows,
+    Places,
+    Quaternions,
+    VectorOrVectors,
+    Velocities,
+    arguments_of,
+    endings_of,
+    in_units_of,
+    spelled_like,
+)
 from polhode.errors import InvalidInput, naming, unknown_name
 from polhode.lazy import xr
 from polhode.methods import MethodSpec, method as find_method
@@ -29,12 +47,18 @@ ANGLES = ("euler_angles", "euler_angles_deg")
 TURNING = ("angular_velocity", "angular_momentum", "angular_velocity_space", "angular_momentum_space")
 FORMS = (*ATTITUDES, "sequence", *TURNING)
 """How bodies are turned and turn."""
-STATE_WORDS = ("attitude", "angular_velocity", "angular_momentum", "position", "velocity", "momentum")
+UNITS_OF_STATE = {
+    "attitude": "", "angular_velocity": "rad / s", "angular_momentum": "kg * m**2 / s", "position": "m",
+    "velocity": "m / s", "momentum": "kg * m / s",
+}  # fmt: skip
+STATE_WORDS = tuple(UNITS_OF_STATE)
 """Words that are arguments of ``integrate`` as well."""
 STATE_SET = frozenset(STATE_WORDS)
 OF_METHODS = ("coordinates", "thermostat", "compensation", "time_variables")
 """Numbers that methods keep beside the bodies."""
 RECORDED = ("attitude", "angular_momentum", "position", "momentum")
+AS_GIVEN = ("coordinates", "clock", "thermostat", "compensation")
+"""Of these numbers the method knows more; runs that go on from others have them."""
 COMPENSATIONS = (
     ("position_compensation", 3), ("momentum_compensation", 3), ("attitude_compensation", 4),
     ("angular_momentum_compensation", 3),
@@ -59,7 +83,8 @@ class State:
 
     All is optional: bodies are at rest at the origin, turned as the axes of space, unless something is said. What is
     said of several bodies is one for all, or one for each (shape (N, k)). Quantities of astropy become plain numbers
-    where the units of the run are known.
+    where the units of the run are known. Words of a mapping may end in a unit, as in scenarios: ``position_km``,
+    ``velocity_km_s``, ``angular_velocity_deg_s``; once one beside angles does, the run is in SI.
 
     Attributes
     ----------
@@ -218,6 +243,66 @@ class State:
         return cls(time=float(there["time"]), since=float(ds["time"][0]) if begun is None else begun, **found)
 
 
+def given_state(
+    attitude: Quaternions | None = None,
+    rotation_vector: VectorOrVectors | None = None,
+    euler_angles: VectorOrVectors | None = None,
+    euler_angles_deg: VectorOrVectors | None = None,
+    sequence: Annotated[str | None, Beside(ANGLES)] = None,
+    angular_velocity: AngularVelocities | None = None,
+    angular_momentum: AngularMomenta | None = None,
+    angular_velocity_space: AngularVelocities | None = None,
+    angular_momentum_space: AngularMomenta | None = None,
+    coordinates: NumbersOrRows | None = None,
+    clock: Numbers | None = None,
+    thermostat: Numbers | None = None,
+    compensation: NumbersOrRows | None = None,
+    position: Places | None = None,
+    velocity: Velocities | None = None,
+    momentum: Momenta | None = None,
+) -> dict[str, Any]:
+    """Initial state: attitude in one of four forms, one angular velocity or momentum, and the motion through space.
+
+    Of many bodies also drawn at random: places by a draw or on a lattice, attitudes by rotations, momenta by a
+    temperature or an energy. Random numbers come from the seed.
+
+    Parameters
+    ----------
+    attitude : array_like
+        unit quaternion (w, x, y, z), body to space; of several bodies a list, or one for all
+    rotation_vector : array_like
+        rad
+    euler_angles : array_like
+        rad, in the order of the sequence
+    euler_angles_deg : array_like
+        degrees, in the order of the sequence
+    sequence : str
+        'ZXZ' intrinsic, 'zxz' extrinsic; default 'XYZ'
+    angular_velocity, angular_momentum : array_like
+        body frame; of several bodies a list of vectors, or one for all
+    angular_velocity_space, angular_momentum_space : array_like
+        space frame
+    coordinates : array_like
+        of a method with numbers of its own for attitudes
+    clock : array_like
+        of a method with a clock, to go on with its steps
+    thermostat : array_like
+        of a method with a heat bath, to go on with it
+    compensation : array_like
+        of compensated sums, to go on with them: of each body 6 numbers, or 13 where those of rotations are compensated
+    position, velocity, momentum : array_like
+        space frame; of several bodies a list of vectors, or one for all
+
+    Returns
+    -------
+    dict
+        Arguments of ``integrate``: attitude as a quaternion, angular velocity and momentum in the body frame.
+    """
+    given = {name: value for name, value in locals().items() if value is not None}
+    turns = {name: np.asarray(value).tolist() for name, value in as_kept(given).items()}
+    return {name: given[name] for name in (*STATE_WORDS[3:], *AS_GIVEN) if name in given} | turns
+
+
 def state_of(start: object) -> State:
     """The state that a mapping, or a ``State``, is."""
     if start is None:
@@ -225,13 +310,34 @@ def state_of(start: object) -> State:
     if isinstance(start, State):
         return start
     words = {name: value for name, value in mapping(start, "start").items() if value is not None}
-    known = [field.name for field in fields(State)]
+    if not words.keys() <= KNOWN:
+        words = in_si(words)
     for name in words:
         if name == "clock":
             raise InvalidInput("clock is called time_variables: write start={'time_variables': ...}")
-        if name not in known:
-            raise unknown_name("name in start", name, known)
+        if name not in KNOWN:
+            raise unknown_name("name in start", name, spelled_like(name, endings()) or KNOWN)
     return State(**words)
+
+
+@cache
+def endings() -> dict[str, tuple[str, str, Decimal | float]]:
+    """Words of a start with a unit behind them, as in [initial] of a scenario."""
+    return endings_of(arguments_of(given_state))
+
+
+def in_si(words: Mapping[str, Any], where: str = "start") -> dict[str, Any]:
+    """Words of a start, those that end in a unit under their plain names: quantities in SI, angles in radians."""
+    made = {word: value for word, value in words.items() if word not in endings()}
+    for word in words.keys() - made.keys():
+        base, _, factor = endings()[word]
+        if words[word] is None:
+            continue
+        if base in made:
+            raise InvalidInput(f"{base} is given twice in {where}; keep one of them")
+        numbers = in_units_of(array(words[word], word).tolist(), factor)
+        made[base] = InSI(numbers, UNITS_OF_STATE[base.removesuffix("_space")]) if type(factor) is Decimal else numbers
+    return made
 
 
 def record_of(start: Any) -> dict[str, Any]:
@@ -302,5 +408,6 @@ def refuse_own_states(system: System, start: Any, who: str) -> None:
 
 Start: TypeAlias = "State | Mapping[str, Any] | xr.Dataset | None"
 """Where a run starts, as users say it."""
+KNOWN = frozenset(field.name for field in fields(State))
 AT_REST = State()
 """The state of which nothing is said."""

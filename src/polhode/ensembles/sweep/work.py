@@ -25,8 +25,8 @@ from polhode.errors import FileProblem, Interrupted, PolhodeError
 from polhode.runs.initial_state import OF_BODY
 from polhode.runs.request import grouped
 from polhode.runs.scenario import Scenario
-from polhode.runs.scenario.initial_state import AS_GIVEN, given_state
 from polhode.runs.scenario.record import has_step_density, named_path, path_of, with_changes
+from polhode.runs.state import AS_GIVEN, given_state
 
 _OPEN: dict[tuple[str, str], SweepStore] = {}
 """The store this process has worked on last, by its name and the digest of its study."""

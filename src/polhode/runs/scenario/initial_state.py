@@ -3,102 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
-
-import numpy as np
+from typing import Any
 
 from polhode.algebra import rotation
 from polhode.arguments.words import (
-    AngularMomenta,
-    AngularVelocities,
     Argument,
-    Beside,
-    Momenta,
-    Numbers,
-    NumbersOrRows,
-    Places,
-    Quaternions,
-    VectorOrVectors,
-    Velocities,
     arguments_of,
 )
 from polhode.epochs import Epoch
 from polhode.kernel import layout as L
 from polhode.runs.initial_state import start_state
-from polhode.runs.state import ANGLES, ATTITUDES, TURNING, as_kept
+from polhode.runs.state import ATTITUDES, TURNING, given_state
 from polhode.systems import (
     System,
     initial as initial,  # which adds its recipes
 )
 from polhode.systems.recipes import RECIPES, keys_of_recipes
 
-AS_GIVEN = ("coordinates", "clock", "thermostat", "compensation")
-"""Of these numbers the method knows more; runs that go on from others have them."""
 GIVEN = {
     "attitude": (*ATTITUDES, "coordinates"), "angular_momentum": TURNING, "position": ("position",),
     "momentum": ("velocity", "momentum"),
 }  # fmt: skip
 """The keys that give a quantity in numbers."""
-
-
-def given_state(
-    attitude: Quaternions | None = None,
-    rotation_vector: VectorOrVectors | None = None,
-    euler_angles: VectorOrVectors | None = None,
-    euler_angles_deg: VectorOrVectors | None = None,
-    sequence: Annotated[str | None, Beside(ANGLES)] = None,
-    angular_velocity: AngularVelocities | None = None,
-    angular_momentum: AngularMomenta | None = None,
-    angular_velocity_space: AngularVelocities | None = None,
-    angular_momentum_space: AngularMomenta | None = None,
-    coordinates: NumbersOrRows | None = None,
-    clock: Numbers | None = None,
-    thermostat: Numbers | None = None,
-    compensation: NumbersOrRows | None = None,
-    position: Places | None = None,
-    velocity: Velocities | None = None,
-    momentum: Momenta | None = None,
-) -> dict[str, Any]:
-    """Initial state: attitude in one of four forms, one angular velocity or momentum, and the motion through space.
-
-    Of many bodies also drawn at random: places by a draw or on a lattice, attitudes by rotations, momenta by a
-    temperature or an energy. Random numbers come from the seed.
-
-    Parameters
-    ----------
-    attitude : array_like
-        unit quaternion (w, x, y, z), body to space; of several bodies a list, or one for all
-    rotation_vector : array_like
-        rad
-    euler_angles : array_like
-        rad, in the order of the sequence
-    euler_angles_deg : array_like
-        degrees, in the order of the sequence
-    sequence : str
-        'ZXZ' intrinsic, 'zxz' extrinsic; default 'XYZ'
-    angular_velocity, angular_momentum : array_like
-        body frame; of several bodies a list of vectors, or one for all
-    angular_velocity_space, angular_momentum_space : array_like
-        space frame
-    coordinates : array_like
-        of a method with numbers of its own for attitudes
-    clock : array_like
-        of a method with a clock, to go on with its steps
-    thermostat : array_like
-        of a method with a heat bath, to go on with it
-    compensation : array_like
-        of compensated sums, to go on with them: of each body 6 numbers, or 13 where those of rotations are compensated
-    position, velocity, momentum : array_like
-        space frame; of several bodies a list of vectors, or one for all
-
-    Returns
-    -------
-    dict
-        Arguments of ``integrate``: attitude as a quaternion, angular velocity and momentum in the body frame.
-    """
-    given = {name: value for name, value in locals().items() if value is not None}
-    turns = {name: np.asarray(value).tolist() for name, value in as_kept(given).items()}
-    return {name: given[name] for name in ("position", *GIVEN["momentum"], *AS_GIVEN) if name in given} | turns
 
 
 def keys() -> dict[str, Argument]:

@@ -18,7 +18,7 @@ import numpy as np
 from polhode import reading
 from polhode.algebra import orbits
 from polhode.arguments import mapping, path as checked_path, truth
-from polhode.arguments.words import FUNCTIONS, Form, ListOf, arguments_of
+from polhode.arguments.words import FUNCTIONS, Form, ListOf, arguments_of, in_units_of
 from polhode.bodies import inertia
 from polhode.epochs import Epoch, epoch_of
 from polhode.errors import InvalidInput, PolhodeError, answering
@@ -26,7 +26,7 @@ from polhode.methods import method as find_method, options_by_name
 from polhode.runs.initial_state import check_moving, rows_by_name, start_state
 from polhode.runs.integrator import check_estimate
 from polhode.runs.request import for_tolerance, grouped, requested
-from polhode.runs.scenario.initial_state import AS_GIVEN, carried_out, given_state, keys, ways_to_give
+from polhode.runs.scenario.initial_state import carried_out, keys, ways_to_give
 from polhode.runs.scenario.record import Files, Scenario, dated, has_step_density, span_of, with_changes
 from polhode.runs.scenario.schema import (
     MEMBERS,
@@ -43,8 +43,9 @@ from polhode.runs.scenario.schema import (
     scenario_file,
 )
 from polhode.runs.scenario.sources import function_of
-from polhode.runs.scenario.tables import Table, as_toml, check, dotted, in_units_of, inside, unknown_key
+from polhode.runs.scenario.tables import Table, as_toml, check, dotted, inside, unknown_key
 from polhode.runs.scenario.toml_lines import Key, deepest, key_lines, line_of_many_parts
+from polhode.runs.state import AS_GIVEN, given_state
 from polhode.runs.steps import checked_breaks, sample_times
 from polhode.systems import SYSTEMS, System, problem, start_files
 from polhode.systems.events import Event, event_of, events_of, why_not

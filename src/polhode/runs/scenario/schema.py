@@ -12,9 +12,10 @@ from typing import Any, Literal, get_args, get_origin
 from polhode.arguments.words import Argument, Form, ListOf, TableOf, arguments_of, summary
 from polhode.loads import LOADS
 from polhode.methods import options_by_name
-from polhode.runs.scenario.initial_state import AS_GIVEN, given_state, keys
+from polhode.runs.scenario.initial_state import keys
 from polhode.runs.scenario.tables import FUNCTION, Part, Table
 from polhode.runs.scenario.toml_lines import Key
+from polhode.runs.state import AS_GIVEN, given_state
 from polhode.surroundings.surrounding import OWN
 from polhode.systems import SYSTEMS
 from polhode.systems.events import EVENTS

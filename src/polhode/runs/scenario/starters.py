@@ -18,8 +18,8 @@ from polhode.arguments.words import FUNCTIONS, Argument, Form, ListOf, TableOf, 
 from polhode.bodies.body import body
 from polhode.errors import InvalidInput
 from polhode.loads import LOADS
-from polhode.runs.scenario.initial_state import AS_GIVEN, given_state
 from polhode.runs.scenario.schema import OUTPUT, RUN, SPELLED as WRITTEN, of_one_body
+from polhode.runs.state import AS_GIVEN, given_state
 from polhode.surroundings import SURROUNDINGS
 from polhode.systems import SYSTEMS, System, start_files
 from polhode.systems.controllers import controller

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from math import inf, pi
+from math import inf
 from typing import Any
 
-from polhode.arguments.words import Argument
+from polhode.arguments.words import Argument, endings_of, spelled_like
 from polhode.errors import closest, said_of
 from polhode.runs.scenario.toml_lines import Key
 
@@ -69,10 +69,7 @@ class Table:
     @cached_property
     def endings(self) -> dict[str, tuple[str, str, Decimal | float]]:
         """Keys with a unit in their names: the plain key, the unit, and how much of SI's it has."""
-        return {
-            f"{name}_{ending}": (name, ending, factor)
-            for name, one in self.keys.items() if one.unit for ending, factor in IN_SI[one.unit].items()
-        }  # fmt: skip
+        return endings_of(self.keys)
 
     def published(self, tables: dict[str, Any]) -> dict[str, Any]:
         """The JSON schema of the table; those within it go to ``tables`` by their names."""
@@ -219,8 +216,7 @@ def published(part: Part, tables: dict[str, Any]) -> dict[str, Any]:
 def unknown_key(wrong: str, table: Table) -> str:
     """What is wrong with a key that a table does not know."""
     known = sorted(table.keys)
-    close = [key for key, (base, _, _) in table.endings.items() if wrong.startswith(f"{base}_")]
-    close = close or closest(wrong, known, 2, 0.6)
+    close = spelled_like(wrong, table.endings) or closest(wrong, known, 2, 0.6)
     hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known here: {', '.join(known)}"
     return f"unknown key; {said_of(wrong, known) or hint}"
 
@@ -245,33 +241,3 @@ def as_toml(value: object) -> str:
     """A value as TOML would write it, shortened."""
     text = str(value) if isinstance(value, float) else json.dumps(value, default=str)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-# ------------------------------------------------------------------ units
-WHOLE: Decimal | float = Decimal(1)
-PLAIN = "kg kg_m_s kg_m kg_m2 kg_m2_s N_m2 N_per_m m2 A_m2 kg_m3 m2_kg"
-"""Units of SI that no key has multiples of."""
-IN_SI: dict[str, dict[str, Decimal | float]] = {
-    **{unit: {unit: WHOLE} for unit in PLAIN.split()},
-    "m": {"m": Decimal(1), "km": Decimal(1000)},
-    "s": {"s": Decimal(1), "min": Decimal(60), "h": Decimal(3600), "d": Decimal(86400)},
-    "m_s": {"m_s": Decimal(1), "km_s": Decimal(1000)},
-    "m_s2": {"m_s2": Decimal(1), "km_s2": Decimal(1000)},
-    "m3_s2": {"m3_s2": Decimal(1), "km3_s2": Decimal(10) ** 9},
-    "N": {"N": Decimal(1), "mN": Decimal("0.001")},
-    "N_m": {"N_m": Decimal(1), "mN_m": Decimal("0.001")},
-    "N_m_s": {"N_m_s": Decimal(1), "mN_m_s": Decimal("0.001")},
-    "per_m": {"per_m": Decimal(1), "per_km": Decimal("0.001")},
-    "rad": {"rad": 1.0, "deg": pi / 180.0},
-    "rad_s": {"rad_s": 1.0, "deg_s": pi / 180.0},
-}
-"""Endings of keys, and how much of the SI unit each has; a decimal where it is exact."""
-
-
-def in_units_of(value: object, factor: Decimal | float) -> object:
-    """Numbers, in lists or not, times a factor, rounded once; what is no number stays, to be refused later."""
-    if isinstance(value, list):
-        return [in_units_of(part, factor) for part in value]
-    if isinstance(value, bool) or not isinstance(value, int | float) or factor == 1:
-        return value
-    return float(Decimal(repr(value)) * factor) if isinstance(factor, Decimal) else value * factor

@@ -14,7 +14,7 @@ from polhode.arguments.recorded import plain
 from polhode.errors import FileProblem, InvalidInput, answering
 from polhode.methods import Method, MethodSpec
 from polhode.runs.initial_state import rows_by_name
-from polhode.runs.request import ARGUMENTS, MEASURED, Request, in_units_of, requested, with_options
+from polhode.runs.request import ARGUMENTS, Request, in_units_of, requested, with_options
 from polhode.runs.scenario.schema import TYPE
 from polhode.runs.scenario.sources import Sources
 from polhode.runs.scenario.starters import as_toml
@@ -181,8 +181,7 @@ def _initial(request: Request, words: Mapping[str, Any]) -> Iterator[str]:
         raise InvalidInput("start has states of the system, which a scenario has with their load or body; give them "
                            "there")  # fmt: skip
     given |= {word: words[word] for word in STATE_WORDS if words[word] is not None}
-    measured = {word: given[word] for word in MEASURED if word in given}
-    given |= in_units_of(system.units, request.settings.units, measured, system.name)[1]
+    given = in_units_of(system.units, request.settings.units, given, system.name)[1]
     found = as_kept({word: given.get(word) for word in FORMS})
     found |= {word: given[word] for word in STATE_WORDS[3:] if word in given}
     own = {{"time_variables": "clock"}.get(word, word): plain(given[word]) for word in OF_METHODS if word in given}
