@@ -61,7 +61,7 @@ SIZES = {
     "polhode": (1865, 911),
     "polhode_papers": (14724, 8208),
     "programs": (6161, 3897),
-    "runs": (12607, 7630),
+    "runs": (12608, 7630),
     "surroundings": (2607, 1185),
     "systems": (13677, 7041),
     "trajectory": (7221, 3716),

@@ -403,7 +403,9 @@ def test_a_run_says_what_drift_it_may_have():
     top, start = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0), {"angular_velocity": (0.0, 1.0, 20.0)}
     ds = ph.integrate(top, "taylor", steps=ph.Tolerance(1e-6), t_end=400.0, **start)
     allowed = float(
-        re.search(r"may drift, linearly in time; the tolerance allows (\S+) of it", ds.attrs["drift_note"])[1]
+        re.search(
+            r"may drift, linearly in time; the tolerance allows 1e-06 of it in a step, (\S+) in", ds.attrs["drift_note"]
+        )[1]
     )
     assert allowed == pytest.approx(1e-6 * ds.attrs["steps"], rel=0.05)
     half, whole = (abs(float(ds.energy_error.interp(time=t))) for t in (200.0, 400.0))
@@ -411,3 +413,5 @@ def test_a_run_says_what_drift_it_may_have():
     ds = ph.integrate(top, "taylor8", step=0.01, steps=5, **start)
     assert ds.attrs["drift_note"].endswith("half the step divides the drift by 2^8")
     assert "drift_note" not in ph.integrate(top, "v2", step=0.01, steps=5, **start).attrs
+    ds = ph.ensemble(top, "taylor", members=2, steps=ph.Tolerance(1e-6), t_end=1.0, **start)  # with counts of their own
+    assert ds.attrs["drift_note"].endswith("the tolerance allows 1e-06 of it in a step")

@@ -193,8 +193,9 @@ def usual_attributes(run: Run) -> dict[str, Any]:
         found["transport_note"] = note
     if run.chosen.method.family == "taylor":
         found["drift_note"] = "errors of steps add up: what is conserved may drift, linearly in time; " + (
-            f"the tolerance allows {found['rtol'] * run.done:.2g} of it in {run.done} steps, {found['rtol']:g} in each"
-            if run.adaptive else f"half the step divides the drift by 2^{found['order']}"
+            f"the tolerance allows {found['rtol']:g} of it in a step"
+            + (f", {found['rtol'] * run.done:.2g} in {run.done}" if run.done else "") if run.adaptive  # members differ
+            else f"half the step divides the drift by 2^{found['order']}"
         )  # fmt: skip
     return found
 
