@@ -12,6 +12,7 @@ from each import each
 from polhode.cli.run import summary
 from polhode.methods import METHODS, method
 from polhode.plots import dashboard
+from polhode.runs import initial_state
 from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import MOST_WORK
 from polhode.systems.loads_roles import no_loads
@@ -65,6 +66,30 @@ def test_one_value_for_all_bodies_is_that_value_for_each():
     for n in (1, 4):
         repeated = {name: [value] * n for name, value in one.items()}
         np.testing.assert_array_equal(start_state(bodies(n), **one), start_state(bodies(n), **repeated))
+
+
+def test_a_kernel_writes_starts_of_many_bodies_with_the_bits_of_arrays(monkeypatch):
+    n, rng = initial_state.MANY, np.random.default_rng(1)
+    frames = rng.standard_normal((n, 4))
+    frames /= np.linalg.norm(frames, axis=1)[:, None]
+    system, given = (
+        bodies(n, frames, rng.uniform(1.0, 5.0, n), np.sort(rng.uniform(1.0, 1.9, (n, 3)), axis=1)),
+        start(n),
+    )
+    slower = {"velocity": rng.standard_normal((n, 3)), "angular_velocity": rng.standard_normal((n, 3))}
+    used = []
+    begin = initial_state.begin_members
+    monkeypatch.setattr(initial_state, "begin_members", lambda *those: used.append(1) or begin(*those))
+    starts = given, {"attitude": given["attitude"], **slower}
+    quick = [start_state(system, **one) for one in starts]
+    assert len(used) == 2
+    given["attitude"][3] *= 2.0
+    with pytest.raises(ph.errors.InvalidInput, match="attitude of body 3 has length 2"):
+        start_state(system, **given)
+    given["attitude"][3] /= 2.0
+    monkeypatch.setattr(initial_state, "MANY", n + 1)
+    for found, one in zip(quick, starts, strict=True):
+        assert found.tobytes() == start_state(system, **one).tobytes()
 
 
 @each("suffix", some(["nc", "zarr"], 1))

@@ -17,6 +17,7 @@ from polhode.kernel import layout as slots
 from polhode.methods.splitting_tables import SCHEMES
 from polhode.runs import integrator
 from polhode.runs.initial_state import start_state
+from polhode.runs.stepping import Run
 from polhode.trajectory import schema
 
 
@@ -489,7 +490,12 @@ def test_bodies_that_overlap_are_found_wherever_they_are(box):
         assert not system.check(y.ravel())
         direction = rng.standard_normal(3)
         y[7, :3] = y[11, :3] + 0.1999 * direction / np.linalg.norm(direction)
-        assert system.check(y.ravel()).startswith("bodies 7 and 11 overlap")
+        assert system.check(y.ravel()).startswith("bodies 7 and 11 overlap: they are 0.2 apart")
+        y[15, :3] = y[2, :3] + 0.1 * direction / np.linalg.norm(direction) + np.multiply(box or 0.0, (-2, 1, 0))
+        assert system.check(y.ravel()).startswith("bodies 2 and 15 overlap")
+    for far in (1e18, -1e24, 1e200):  # where there is no telling, but also no harm
+        y[:, :3] = far * rng.standard_normal((20, 3))
+        system.check(y.ravel())
 
 
 @pytest.mark.parametrize("method", ["v2", "baoab:temperature=1:friction=1", "compensated"])
@@ -515,6 +521,16 @@ def test_many_bodies_rotate_together_as_each_by_itself(method, monkeypatch):
         one.angular_momentum / (1 + size), other.angular_momentum / (1 + size), rtol=0, atol=1e-14
     )
     np.testing.assert_array_equal(one.position, other.position)
+
+
+def test_ends_of_steps_tell_whether_they_resolve_loads_without_further_steps(monkeypatch):
+    taken = []
+    part = Run.part
+    monkeypatch.setattr(Run, "part", lambda *those: taken.append(1) or part(*those))
+    for every, few in ((1, 0), (4, 1)):
+        start = lattice(130, 1.4, noise=0.1)
+        ph.integrate(ph.dipoles(130), "v2", step=1e-4, steps=12, every=every, **start)
+        assert len(taken) == few
 
 
 @pytest.mark.parametrize("settings", [None, {"threads": 2}])

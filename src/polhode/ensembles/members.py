@@ -25,14 +25,13 @@ from polhode.ensembles.sampling import Distribution, Members, members as drawn_m
 from polhode.ensembles.tables import is_table
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.kernel import layout as L
-from polhode.runs.again import begin_members
-from polhode.runs.initial_state import SAID, said_of, start_state
+from polhode.runs.initial_state import SAID, of_arrays, said_of, start_state
 from polhode.runs.integrator import extended
 from polhode.runs.parameters import arguments_of, system_with
 from polhode.runs.request import Request
 from polhode.runs.state import FORMS, OF_METHODS, STATE_WORDS, as_kept
 from polhode.systems import System
-from polhode.trajectory.quantities import Constants, writable
+from polhode.trajectory.quantities import Constants
 from polhode.trajectory.reduction_kinds import MEMBER
 
 TOLERANCES = ("rtol", "atol")
@@ -411,18 +410,13 @@ def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ..
 
 def _of_single_bodies(kind: Kind, varied: Varied, names: tuple[str, ...], words: Mapping[str, Any]) -> Array | None:
     """Starts (M, 13) of members that are one body each, by one call of a kernel; None where anything is unusual."""
-    system, constants, own = kind.system, kind.constants, [np.empty((0, 0))] * 4
+    system = kind.system
     said = said_of({name: value for name, value in words.items() if name not in names and name != "sequence"})
     if said is None or system.alone is None or system.pins is not None or not SAID.keys() >= {*names}:
         return None
-    for name in names:
-        bit, at, end = SAID[name]
-        if varied.values[name].shape[1:] != (end - at,):
-            return None
-        said[0], own[at // 3] = said[0] + bit, writable(varied.values[name])
-    made = np.empty((varied.count, L.BODY))
-    usual = begin_members(np.array(said), np.array(system.alone), *own, *map(writable, constants[:3]), made)
-    return made if usual == varied.count else None
+    return of_arrays(
+        said, {name: varied.values[name] for name in names}, system.alone, *kind.constants[:3], varied.count
+    )
 
 
 def _of_bodies(kind: Kind, varied: Varied, names: tuple[str, ...], words: Mapping[str, Any]) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +17,12 @@ from polhode.flows.sums import COMPENSATION, OF_POINTS
 from polhode.kernel import layout as L
 from polhode.kernel.jit import FLOAT
 from polhode.methods import CompiledMethod, MethodSpec
-from polhode.runs.again import LARGEST, OVERFLOWING, ROUNDED, one_body
+from polhode.runs.again import LARGEST, OVERFLOWING, ROUNDED, begin_members, one_body
 from polhode.runs.integrator import extended, lengths_of
 from polhode.runs.state import FORMS, KNOWN, STATE_WORDS, UNITS_OF_STATE, as_kept, in_si
 from polhode.systems import System
 from polhode.systems.carried import OF_GYROS, OF_WHEELS
+from polhode.trajectory.quantities import writable
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -77,6 +78,32 @@ def of_one_body(alone: tuple[float, ...] | None, start: Mapping[str, Any]) -> li
     return y if alone and (given := said_of(start)) and one_body(given, alone, y) else None
 
 
+MANY = 64
+"""Bodies from which on one call of a kernel writes where they start."""
+
+
+def of_arrays(
+    said: list[float],
+    words: Mapping[str, Any],
+    about: Sequence[float],
+    mass: Array,
+    moments: Array,
+    frames: Array,
+    count: int,
+) -> Array | None:
+    """Starts (count, 13) of bodies, or of members of one, by one call of a kernel: what is ``said`` of all, and arrays
+    of what is said of each; None where anything is unusual."""
+    said, own = said.copy(), [np.empty((0, 0))] * 4
+    for name, values in words.items():
+        bit, at, end = SAID[name]
+        if type(values) is not np.ndarray or values.dtype != FLOAT or values.shape != (count, end - at):
+            return None
+        said[0], own[at // 3] = said[0] + bit, writable(values)
+    made = np.empty((count, L.BODY))
+    usual = begin_members(np.array(said), np.array(about), *own, *map(writable, (mass, moments, frames)), made)
+    return made if usual == count else None
+
+
 def start_state(
     system: System,
     attitude: ArrayLike | Rotation | None = None,
@@ -125,6 +152,11 @@ def start_state(
     if (quick := of_one_body(system.alone, turning | moving)) is not None:
         return np.array(quick)
     attracted, N = "central_gravity" in system.provides, system.N
+    if N >= MANY and not attracted and system.pins is None:
+        words = {name: value for name, value in (turning | moving).items() if value is not None}
+        of_each = system.mass[:, None], system.moments[:, None], system.frames[:, None]
+        if (many := of_arrays(UNSAID, words, [0.0] * 9, *of_each, N)) is not None:
+            return many.ravel()
     y = np.zeros(L.BODY * N)
     body = y.reshape(N, L.BODY)
     body[:, L.ATTITUDE] = 1.0

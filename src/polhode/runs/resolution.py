@@ -253,8 +253,8 @@ def _straight(run: Run, times: Array, states: Array, speed: float, room: Sequenc
     """The largest such change where states within the step that begins at each of some rows, and ends at the next, lie
     on a straight line; infinite where that may tell nothing. ``room``: the rows, and memory."""
     along, at, of_groups, groups, *more = room
+    straight(times, states, at, run.h, along, of_groups, groups)
     try:
-        straight(times, states, at, run.h, along, of_groups, groups)
         changes = _told(run, of_groups, groups, speed, 1.0, more)
     except Exception:  # a function of the user's, beside the run
         return inf
@@ -279,7 +279,7 @@ def _at_rows(run: Run, n: int) -> tuple[float, Sequence[int], bool, bool, Sequen
     ends = steady and order <= 2 and hasattr(system.quantities, "of_virials") and "loads" not in system.arguments
     if not (steady and each) or system.sampled:
         return order, chosen, steady, ends, ()
-    along, count = ALONG[:: 1 + ends], len(chosen)
+    along, count = ALONG[:: 1 + ends].copy(), len(chosen)
     return order, chosen, steady, ends, (
         along, np.array(chosen), np.empty((count, along.size)), np.empty((count * along.size, run.start.size)),
         np.zeros((along.size, run.integrator.load.size)), np.empty(count),
@@ -294,11 +294,13 @@ def coarse_loads(run: Run, times: Array, states: Array) -> str:
     if not chosen:
         return ""
     system, speed = run.system, 0.0
+    if room and _straight(run, times, states, speed, room) < SAFE * order:  # were they no faster than in those rows
+        return ""
     if system.translates:
         some = states[np.arange(n) if n <= SPEEDS else sorted({k * (n - 1) // (SPEEDS - 1) for k in range(SPEEDS)})]
         speed = float(np.sqrt(2.0 * system.kinetic_energies(some, turning=False).mean()))
-    if room and _straight(run, times, states, speed, room) < SAFE * order:
-        return ""
+        if room and _straight(run, times, states, speed, room) < SAFE * order:
+            return ""
     parameters = run.integrator.parameters[: len(system.parameters)]  # memory behind them goes with the states
     breaks = run.integrator.parameters[len(run.integrator.parameters) - 2 * run.integrator.breaks :]
     step_info, kept, ends = run.step_info.copy(), parameters.copy(), breaks.copy()

@@ -11,14 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from math import floor, inf
 from typing import Any
 
 import numpy as np
 
 from polhode.algebra import rotation
+from polhode.algebra.quaternion import rotate
+from polhode.algebra.so3 import add, axpy, dot
 from polhode.arguments import UNKNOWN, Array, ArrayLike, array, number, of_each, room_for, vector, whole
 from polhode.errors import InvalidInput
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
+from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.jit import inlined, pointer
+from polhode.kernel.pairs import around, cell_along, cells_along
+from polhode.kernel.signatures import A1, A2, I1, f8, i8, void
 from polhode.systems.record import System
 from polhode.systems.summands import OPEN, Within
 
@@ -93,41 +100,82 @@ def within_of(edges: Array | None, cutoff: object, switch: object, skin: object)
     return Within(edges, rc, on, wide)
 
 
-def _in_cells_alone(r: Array, box: Array | None, width: float) -> bool:
-    """Whether no two bodies share a cell of eight grids half a cell apart, as two nearer than half its width do."""
-    cells = (np.ptp(r, axis=0) // width if box is None else box // width) + (2.0 if box is None else 0.0)
-    if not 1.0 <= cells.min() <= cells.max() < 1e5:
-        return False
-    at = (r - r.min(axis=0)).T / width if box is None else r.T * (cells / box)[:, None]
-    at, first, cells = np.floor(at + 0.5 * np.arange(2.0)[:, None, None]), cells[1] * cells[2], cells[:, None]
-    x, y, z = np.moveaxis((at - cells * (at >= cells)) * [[first], cells[2], [1.0]], 1, 0)
-    return bool((np.diff(np.sort((x[:, None, None] + y[:, None] + z).reshape(8, -1)), axis=1) > 0.0).all())
+@inlined
+def cells_within(x, low, size, n, periodic, near):
+    """The cell along an edge of a coordinate, and the first and the last one, maybe beyond the ends, as near to it."""
+    u, reach = (x - low) / size, near / size
+    if periodic:
+        u = min(max(u - floor(u), 0.0), 1.0)  # rounding, where it is far away
+    return cell_along(u, n), floor((u - reach) * n), floor((u + reach) * n)
+
+
+@jit.loop(i8(A1, i8, A1, f8, i8, I1, I1))
+def closest(state, N, box, near, most, heads, before):
+    """Of two bodies i < j that are nearer than ``near``, the closest ones of all, N i + j; -1 where there are none, or
+    a position is not finite. ``heads``: the last body of each cell, at most ``most`` along an edge; ``before``: of each
+    body the one before it there."""
+    y, edges, low, high = pointer(state), get3(pointer(box), 0), (inf, inf, inf), (-inf, -inf, -inf)
+    for i in range(N):
+        r = get3(y, L.BODY * i + L.POSITION)
+        if not abs(r[0]) + abs(r[1]) + abs(r[2]) < inf:
+            return -1
+        low = (min(low[0], r[0]), min(low[1], r[1]), min(low[2], r[2]))
+        high = (max(high[0], r[0]), max(high[1], r[1]), max(high[2], r[2]))
+    periodic, width, reach, least, found = edges[0] > 0.0, 1.001 * near, 1.0001 * near, near * near, -1
+    if periodic:
+        low, high = (0.0, 0.0, 0.0), edges
+    size = (max(high[0] - low[0], width), max(high[1] - low[1], width), max(high[2] - low[2], width))
+    n = (
+        cells_along(size[0], width, most, False),
+        cells_along(size[1], width, most, False),
+        cells_along(size[2], width, most, False),
+    )
+    for k in range(n[0] * n[1] * n[2]):
+        heads[k] = -1
+    for i in range(N):
+        r = get3(y, L.BODY * i + L.POSITION)
+        x, x0, x1 = cells_within(r[0], low[0], size[0], n[0], periodic, reach)
+        y0, first_y, last_y = cells_within(r[1], low[1], size[1], n[1], periodic, reach)
+        z0, first_z, last_z = cells_within(r[2], low[2], size[2], n[2], periodic, reach)
+        for kx in range(x0, x1 + 1):
+            ax = around(kx, n[0], periodic)
+            for ky in range(first_y, last_y + 1):
+                ay = around(ky, n[1], periodic)
+                for kz in range(first_z, last_z + 1):
+                    az = around(kz, n[2], periodic)
+                    j = heads[(ax * n[1] + ay) * n[2] + az] if ax >= 0 and ay >= 0 and az >= 0 else -1
+                    while j >= 0:
+                        d = axpy(-1.0, get3(y, L.BODY * j + L.POSITION), r)
+                        if periodic:
+                            d = (
+                                d[0] - edges[0] * floor(d[0] / edges[0] + 0.5),
+                                d[1] - edges[1] * floor(d[1] / edges[1] + 0.5),
+                                d[2] - edges[2] * floor(d[2] / edges[2] + 0.5),
+                            )
+                        if dot(d, d) < least:
+                            least, found = dot(d, d), N * j + i
+                        j = before[j]
+        if least == 0.0:
+            return found
+        at = (x * n[1] + y0) * n[2] + z0
+        before[i], heads[at] = heads[at], i
+    return found
 
 
 def overlapping(sigma: float, box: Array | None) -> Callable[[Any], str]:
     """The ``check`` of a system: a function that names two overlapping bodies of a state, or returns an empty text."""
+    edges = np.zeros(3) if box is None else box
 
     def check(y: Array) -> str:
-        from scipy.spatial import cKDTree
-
-        r = np.reshape(y[: len(y) // L.BODY * L.BODY], (-1, L.BODY))[:, L.POSITION : L.POSITION + 3]
-        if not np.isfinite(r).all():
+        N = len(y) // L.BODY
+        most = int(np.ceil(N ** (1.0 / 3.0)))
+        found = closest(y, N, edges, OVERLAP * sigma, most, np.empty(most**3, np.int64), np.empty(N, np.int64))
+        if found < 0:
             return ""
-        inside = r
-        if box is not None:
-            inside = np.mod(r, box)
-            inside = np.where(inside < box, inside, 0.0)  # np.mod rounds up just below zero
-        if _in_cells_alone(inside, box, 2.001 * OVERLAP * sigma):
-            return ""
-        tree = cKDTree(inside, boxsize=box)
-        if not len(tree.query_pairs(OVERLAP * sigma, output_type="ndarray")):
-            return ""
-        apart, other = tree.query(inside, k=2)
-        i = int(np.argmin(apart[:, 1]))
-        if apart[i, 1] >= OVERLAP * sigma:
-            return ""
-        a, b = sorted((i, int(other[i, 1] if other[i, 1] != i else other[i, 0])))
-        return f"bodies {a} and {b} overlap: they are {apart[i, 1]:.3g} apart, and their diameter is {sigma:g}"
+        a, b = divmod(found, N)
+        d = y[L.BODY * b : L.BODY * b + 3] - y[L.BODY * a : L.BODY * a + 3]
+        d -= edges * np.rint(d / np.where(edges, edges, 1.0))
+        return f"bodies {a} and {b} overlap: they are {np.linalg.norm(d):.3g} apart, and their diameter is {sigma:g}"
 
     return check
 
@@ -143,6 +191,26 @@ def constants_of(
     return found
 
 
+@jit.loop(void(A2, A1, A2, A2, A2))
+def sums_of_rows(rows, mass, moments, dipoles, sums):
+    """Write of each row the sum of p^2 / m less that of the motion as a whole, of the squares of the angular momenta
+    over the moments of inertia, and of the dipoles (principal frames; of one body where there are none) in space."""
+    for k in range(rows.shape[0]):
+        y, whole, total, ends, moving, turning = pointer(rows[k]), 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0
+        for i in range(mass.size):
+            p, m, inertia = (
+                get3(y, L.BODY * i + L.MOMENTUM),
+                get3(y, L.BODY * i + L.ANGULAR),
+                get3(pointer(moments[i]), 0),
+            )
+            whole, total, moving = whole + mass[i], add(total, p), moving + dot(p, p) / mass[i]
+            turning += m[0] * m[0] / inertia[0] + m[1] * m[1] / inertia[1] + m[2] * m[2] / inertia[2]
+            if i < dipoles.shape[0]:
+                ends = add(ends, rotate(get4(y, L.BODY * i + L.ATTITUDE), get3(pointer(dipoles[i]), 0)))
+        sums[k, 0], sums[k, 1] = moving - dot(total, total) / whole, turning
+        put3(pointer(sums[k]), 2, ends)
+
+
 def thermodynamics(system: Callable[[], System], dipoles: Array | None = None) -> Callable[[Any], Mapping[str, Any]]:
     """The ``quantities`` of the system that a function returns, with the sum of these dipoles (N, 3; user's frames)."""
 
@@ -150,11 +218,10 @@ def thermodynamics(system: Callable[[], System], dipoles: Array | None = None) -
 
     def quantities(body: Array, virials: Array | None = None) -> Mapping[str, Any]:
         own = system()
-        n, N = len(body), own.N
-        p, q, m = body[:, :, L.MOMENTUM : L.ATTITUDE], body[:, :, L.ATTITUDE : L.ANGULAR], body[:, :, L.ANGULAR :]
-        total = np.einsum("nij->nj", p)  # a quarter of the time of numpy's sum along a short axis
-        moving = np.einsum("nij,nij->ni", p, p) @ (1.0 / own.mass) - (total * total).sum(axis=1) / own.mass.sum()
-        turning = (m * m / own.moments).sum(axis=(1, 2))
+        n, N, sums = len(body), own.N, np.empty((len(body), 5))
+        rows, turned = np.ascontiguousarray(body.reshape(n, -1)), np.empty((0, 3)) if dipoles is None else inside()
+        sums_of_rows(rows, own.for_kernels[0][0], own.for_kernels[1][0], turned, sums)
+        moving, turning = sums[:, 0], sums[:, 1]
         translational, rotational, k = 3.0 * N - 3.0, float(np.isfinite(own.moments).sum()), own.boltzmann
         found = {
             "temperature": (moving + turning) / (k * (translational + rotational)),
@@ -163,11 +230,11 @@ def thermodynamics(system: Callable[[], System], dipoles: Array | None = None) -
         if rotational:  # of points there is none
             found["temperature_rotational"] = turning / (k * rotational)
         if dipoles is not None:
-            found["total_dipole"] = np.einsum("nij->nj", rotation.rotate(q.copy(), inside()))
+            found["total_dipole"] = sums[:, 2:].copy()
         if own.box is not None:
             if virials is None:
                 virials = np.empty(n)
-                own.potential_energies(body.reshape(n, -1), virials=virials)
+                own.potential_energies(rows, virials=virials)
             found["pressure"] = (moving + virials) / (3.0 * np.prod(own.box))
         return found
 
