@@ -124,7 +124,7 @@ SHORT = {"free body": 150.0, "top": 150.0, "J2 orbit": 150.0, "user's torque": 1
 ROWS = [
     # ------------------------------------------------------------------------------ states, samples, switches
     Row(1, "three wheels, free: whole prepared runs", "peers wheels", "prepared *", None, 1.8, "us", "heyoka"),
-    Row(1, "three wheels, friction, drag: prepared", "peers wheels_friction", "prepared *", None, 1.4, "us", "heyoka"),
+    Row(1, "three wheels, friction, no works", "peers wheels_friction", "prepared *", None, 1.4, "us", "heyoka"),
     Row(1, "320 craft with wheels in lanes", "taylor_ensembles wheels", "wheels *", None, 1.2, "us", "heyoka"),
     *(tried(1, f"states that loads read: {kind} by {how}", f"states,{kind},{how}")
       for kind in ("wheels", "gyros", "torquers", "own states")

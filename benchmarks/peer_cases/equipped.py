@@ -1,7 +1,7 @@
 """A spacecraft with three reaction wheels: J2 and gravity gradient; with friction, motors and drag, too.
 
 In units of the orbit's radius and mu, and heyoka's angular momenta over a moment, so that no quantity drowns in the
-norm by which steps are chosen. polhode integrates the works of motors and drag, heyoka does not.
+norm by which steps are chosen. Neither integrates the works of motors and drag (work=False in polhode).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def wheels(friction: bool) -> Problem:
            "rotation": AIR["rotation"] * UNIT}  # fmt: skip
     forces = [ph.forces.zonal(J2=J2, radius=RADIUS / LENGTH), *([ph.forces.drag(**air)] if friction else [])]
     system = ph.spacecraft(
-        inertia=inertia, mu=1.0, mass=MASS, forces=forces,
+        inertia=inertia, mu=1.0, mass=MASS, forces=forces, work=False,
         wheels=ph.reaction_wheels(np.eye(3), rotor, speed=SPEEDS * UNIT, command=command, viscous=viscous),
     )  # fmt: skip
     speed = VELOCITY * UNIT / LENGTH
@@ -106,7 +106,7 @@ def wheels(friction: bool) -> Problem:
 
     start_h = ROTOR / MOMENTS[0] * (SPEEDS + RATES) * UNIT
     title = "a spacecraft with three wheels, " + (
-        "friction, motors and drag" if friction else "J2 and gravity gradient"
+        "friction, motors and drag, no works" if friction else "J2 and gravity gradient"
     )
     return Problem(
         title, SECONDS / UNIT, system, y, initial, {"velocity": equations}, ours, theirs, METHODS,

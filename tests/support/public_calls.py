@@ -295,7 +295,7 @@ CALLS = {
                     "wheels": {"axes": [[0, 0, 1.0]], "inertia": 0.01, "speed": 10.0},
                     "gyros": {"gimbal_axes": [[0, 0, 1.0]], "spin_axes": [[1.0, 0, 0]], "momentum": 2.0},
                     "pulsed_thrusters": {"force": 0.5, "directions": [[1.0, 0, 0]], "every": 1.0},
-                    "gradient_of_forces": True}],
+                    "gradient_of_forces": True, "work": False}],
     "control_moment_gyros": [
         {"gimbal_axes": [[0, 0, 1.0], [1.0, 0, 0]], "spin_axes": [[1.0, 0, 0], [0, 0, 1.0]], "momentum": [2.0, 3.0],
          "inner_axes": [[0, 1.0, 0], [0, 1.0, 0]], "max_rate": 0.5, "max_angle": [1.0, 2.0], "angle": 0.1,

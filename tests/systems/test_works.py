@@ -421,6 +421,36 @@ def test_of_an_orbit_without_works_impulses_and_conserved_energies_stay():
     assert float(ds.work[-1, 0]) > 0.1
 
 
+SPINNING = ph.reaction_wheels(np.eye(3), 2e-3, speed=(0.5, -0.7, 0.6), command=(1e-4, -2e-4, 1e-4), viscous=1e-4)
+TURN = {"attitude": (1.0, 0.0, 0.0, 0.0), "angular_velocity": (0.3, -0.2, 0.4)}
+WITHOUT_BOOKS = {
+    "spacecraft": (
+        lambda work: ph.spacecraft((3.0, 2.0, 2.5), 2.0, 1.0, wheels=SPINNING, work=work,
+                                   loads=[ph.loads.thrust((0.0, 1e-3, 0.0))],
+                                   forces=[ph.forces.drag(kd=1e-3, radius=1.0, scale=1e30),
+                                           ph.forces.impulse(1.0, 0.1, "velocity")]),
+        NEAR | TURN, ["impulse"]),
+    "rigid body": (lambda work: ph.rigid_body((3.0, 2.0, 2.5), wheels=SPINNING, work=work), TURN, []),
+}  # fmt: skip
+"""Systems that need not book, their starts, and what is booked in any case: impulses."""
+
+
+@each("name", WITHOUT_BOOKS)
+@each("how", [("s6_10", {"step": 0.02}), ("taylor", {"steps": ph.Tolerance(1e-9)}), ("mkrk:gauss4", {"step": 0.02})])
+def test_bodies_without_works_move_as_with_them(name, how):
+    """To the bit, but for the order of sums in a Taylor series, which has the products of powers no more."""
+    made, start, stays = WITHOUT_BOOKS[name]
+    kept, bare = (ph.integrate(made(work), how[0], t_end=2.0, **how[1], **start) for work in (True, False))
+    lost = set(kept.variables) - set(bare.variables)
+    assert lost == (set() if stays else {"work", "force"}) and not set(bare.variables) - set(kept.variables)
+    assert "wheels" in kept.force and (not stays or [*bare.force.values] == stays)
+    for one in {"position", "velocity", "attitude", "angular_velocity", "wheel_momentum"} & {*kept}:
+        np.testing.assert_allclose(bare[one], kept[one], 0.0, 1e-13 * (how[0] == "taylor"), err_msg=one)
+    assert 10.0 * abs(kept.energy_error).max() < abs(bare.energy_error).max()
+    assert "work=False" in bare.energy_error.attrs["note"] and "note" not in kept.energy_error.attrs
+    assert kept.system == bare.system and ph.rerun(bare).equals(bare)
+
+
 @each("distance", [None, 3.0])
 def test_light_of_a_sun_that_moves_does_the_work_of_its_potential(distance):
     """A Sun so near, and whose distance changes so fast, that each term of the potential's rate is in the balance."""

@@ -25,7 +25,6 @@ At the centre itself the loads are not finite, and a run stops there with ``NotF
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from polhode.arguments import in_unit, number, words
@@ -76,9 +75,6 @@ def orbit(
     potential : function, optional
         ``potential(t, position, parameters) -> float``, added to the others. Its negative gradient is added to the
         forces, exact where it can be traced, else by differences of order 6 (error 1e-13 if smooth).
-    work : bool
-        Record the work of forces that have no potential, or one that reads the time, so that the energy judges the run.
-        Without it Taylor series have up to a quarter fewer products. That of impulses is always recorded.
     reported_energy : function, optional
         ``reported_energy(t, position, parameters) -> float``: the potential that ``force`` has by what you know. It is
         added to the reported energy and moves nothing, and the work of ``force`` is not recorded.
@@ -108,8 +104,7 @@ def orbit(
     return assembled(
         "orbit",
         bodies_of(masses, [(POINT, IDENTITY)] * N),
-        [central(mu), *(replace(one, books=given.worked or one.impulse is not None)
-                        for one in loads_of(found, masses[0], burns))],
+        [central(mu), *loads_of(found, masses[0], burns)],
         {"mu": mu, "mass": mass, "forces": found, "surface": surface},
         given, how={"in_turn": True},
         mass_at=partial(mass_at, masses[0], burns) if burns else None,

@@ -72,6 +72,7 @@ def spacecraft(
     gradient_of_forces: bool = False,
     reported_energy: words.Function | None = None,
     loads: words.Loads = (),
+    work: bool = True,
 ) -> System:
     """A rigid body that orbits a centre at the origin, with orbit and attitude in one state.
 
@@ -134,7 +135,7 @@ def spacecraft(
     tidal, points = truth(gravity_gradient, "gravity_gradient"), truth(gradient_of_forces, "gradient_of_forces")
     kit = fitted(bodies, thrusters, plates, atmosphere, sunlight, magnetic_field, dipoles, torquers, pulsed_thrusters)
     own = {"torque": torque, "force": force, "load": load, "potential": potential, "reported_energy": reported_energy}
-    given = given_of(own, "place", parameters, states, controllers, loads, True, bodies[0].states, kit.variables)
+    given = given_of(own, "place", parameters, states, controllers, loads, work, bodies[0].states, kit.variables)
     found, frame = forces_of(forces), bodies[0].frame
     every, acts = [*found, *kit.meets], [made(attraction, "central", mu=mu), *loads_of(found, masses[0], ())]
     burns_of(every, mu, masses)

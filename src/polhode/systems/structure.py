@@ -77,7 +77,7 @@ def structure_of(sum: Sum) -> Structure:
     """The structure that the functions make at present; that for other numbers that they read, if there is one."""
     key = (sum.names, sum.moves, sum.turns, sum.turned, sum.seen_turned, sum.states, sum.noises, sum.centred,
            sum.carried, sum.beside, sum.within.edges is None, sum.in_turn, sum.pins_at,
-           sum.mu_at)  # fmt: skip
+           sum.mu_at, sum.books)  # fmt: skip
 
     def make(closed: bool = False) -> tuple[Mapping[str, float], Structure]:
         commanded = traced(sum)

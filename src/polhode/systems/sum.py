@@ -363,7 +363,7 @@ def surfaces(sum: Sum) -> Iterator[tuple[float, int]]:
 
 def sum_of(
     bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = (),
-    core: Core = None, within: Within = OPEN, in_turn: bool = False, principal: bool = False,
+    core: Core = None, within: Within = OPEN, in_turn: bool = False, principal: bool = False, books: bool = True,
 ) -> Sum:  # fmt: skip
     """The sum of bodies, loads and controllers, its numbers one after another: those of a core, or the gravity
     parameter of a centre, then those of each load, then those of the surroundings. Before them are the settings of the
@@ -428,7 +428,7 @@ def sum_of(
         tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers),
         carried, tuple(quantities), tuple(one for one in summands if isinstance(one.load, Controller)),
         tuple(name for name, _ in states.noises), beside=core is not None, within=within,
-        in_turn=in_turn, pins_at=pins_at, mu_at=mu_at, seen_turned=turned,
+        in_turn=in_turn, pins_at=pins_at, mu_at=mu_at, seen_turned=turned, books=books,
     )  # fmt: skip
 
 
@@ -448,7 +448,7 @@ def whole_of(
     for one in bodies:
         x, y, z = one.moments
         kind += (one.name, one.mass < inf, 0.0 < x < inf, 0.0 < y < inf, 0.0 < z < inf, one.frame == IDENTITY, one.pin)
-    kind = (*kind, carried_by(bodies, 0), how.get("in_turn"), how.get("principal"))
+    kind = (*kind, carried_by(bodies, 0), how.get("in_turn"), how.get("principal"), how.get("books", True))
     known = _known.get(kind)
     if known is not None:
         whole = known[0].again(loads, numbers_of(bodies, known[0].carried))

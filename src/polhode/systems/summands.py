@@ -181,6 +181,7 @@ class Sum:
     pins_at: int = -1  # where the places of pins begin in the parameters, 3 a body; -1 where all are at the origin
     mu_at: int = -1  # which parameter is the gravity parameter of the centre of all bodies, -1 without one
     seen_turned: tuple[bool, ...] = ()  # the same as ``turned`` for controllers, which see the body's own axes
+    books: bool = True  # whether works are recorded, and not those of impulses alone
     index: tuple[int, ...] = ()  # numbers of the bodies in the sum that this is a part of; empty for all
     within: Within = OPEN  # the box and the cut-off of loads on pairs
 

@@ -243,7 +243,8 @@ class Tracing:
         sudden = {one.load.name for one in self.sum.summands if one.load.impulse is not None}
         self.conservative = not (self.work or self.jumping)
         self.all_potential = {*self.work} <= self.timed | sudden
-        self.work = {name: rows for name, rows in self.work.items() if name not in self.unbooked}
+        booked = (self.work.keys() if self.sum.books else sudden) - self.unbooked
+        self.work = {name: rows for name, rows in self.work.items() if name in booked}
         zero, power = self.zero, {name: g.sum(*rows) for name, rows in self.work.items()}
         states = [*(a for rows in self.rates.values() for a in rows), *[zero] * self.sum.registers]
         still = (zero,) * (len(self.turning) + len(states))
@@ -396,7 +397,7 @@ class Tracing:
         if moving_inputs(g.names(level)) or any(name.startswith("aux") for name in g.names(level)):
             raise InvalidInput(f"{one.load.described} returns a potential that depends on velocities or states; return "
                                "{'force': ..., 'torque': ...} alone")  # fmt: skip
-        self.jumping |= one.load.name in self.unbooked and "t" in g.names(level)
+        self.jumping |= (one.load.name in self.unbooked or not self.sum.books) and "t" in g.names(level)
         (rate,) = rate_in_time(g, level)
         if stated is not None:
             rest = [self.zero] * (3 * self.N - 1)
