@@ -266,6 +266,16 @@ def test_wheels_are_commanded_as_those_of_a_spacecraft(words, method):
     assert float(abs(b.wheel_momentum[-1]).max()) > 0.1
 
 
+def test_a_number_commands_one_wheel():
+    """The number itself, as an array of one does."""
+    laws = (lambda bus: {"wheel_command": 5.0 * bus.angular_velocity[2]},
+            lambda bus: {"wheel_command": 5.0 * bus.angular_velocity[2:]})  # fmt: skip
+    body = ph.body("bus", inertia=(10.0, 12.0, 14.0), pinned=True, wheels=ph.reaction_wheels([(0, 0, 1)], 0.05))
+    a, b = (ph.integrate(ph.system(body, ph.controller(law, 0.2)), "s6_10", step=0.1, steps=20,
+                         angular_velocity=(0, 0, 0.1)) for law in laws)  # fmt: skip
+    assert a.wheel_momentum.identical(b.wheel_momentum) and float(a.wheel_momentum[-1, 0]) > 0.5
+
+
 def test_one_controller_commands_the_wheels_of_two_bodies():
     """Each to the attitude of the other one's start: two runs of one body, in which the target is a parameter."""
 

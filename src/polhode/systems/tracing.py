@@ -445,7 +445,7 @@ class Tracing:
             if load.returns == "states":
                 raise UserFunctionError(f"{load.described} returns no mapping; it must return the rates of states by "
                                         "their names")  # fmt: skip
-            check(load, "value" if is_event(load) else "potential", result, [(), (1,)])
+            check(load, "value" if is_event(load) else "potential", result, [()])
             return [("", [row_of(g, flat(result)[0])])]
         found = []
         for own, value in result.items():
@@ -457,7 +457,7 @@ class Tracing:
                 if key == "torque":
                     numbers = [x for j, i in enumerate(on) for x in self._principal(i, numbers[3 * j : 3 * j + 3])]
             elif key in ("potential", "potential_rate") and on:
-                check(load, key, value, [(), (1,)])
+                check(load, key, value, [()])
                 numbers = flat(value)
             elif key in self.rates:
                 check(load, key, value, [dict(self.sum.states)[key]])
@@ -480,9 +480,9 @@ class Tracing:
 
 
 def check(load: Load | Surrounding, what: str, value: object, shapes: Sequence[Shape]) -> None:
-    """Refuse numbers of another shape."""
+    """Refuse numbers of another shape; one number may stand for an array of one, and the other way round."""
     found = shape_of(value)
-    if found not in shapes:
+    if found not in shapes and not {found, *shapes} <= {(), (1,)}:
         wanted = "one number" if shapes[0] == () else f"numbers of shape {shapes[0]}"
         given = "no numbers" if found is None else "one number" if found == () else f"numbers of shape {found}"
         raise UserFunctionError(f"{load.described} returns {given} as its {what}; it must be {wanted}")
