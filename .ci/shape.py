@@ -57,7 +57,7 @@ SIZES = {
     "kernel": (10702, 7010),
     "loads": (2148, 677),
     "methods": (7711, 3656),
-    "plots": (5164, 3312),
+    "plots": (5164, 3310),
     "polhode": (1865, 911),
     "polhode_papers": (14724, 8208),
     "programs": (6161, 3897),

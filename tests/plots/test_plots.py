@@ -101,7 +101,9 @@ def test_png_is_whole_and_not_blank(drawn_body):
 
 def test_top_shows_each_conserved_momentum_and_the_beginning_of_its_turning(top):
     figure = draw(top)
-    assert {"vertical", "axial"} <= words(panel(figure, "conserved momenta"))
+    momenta = panel(figure, "conserved momenta")
+    assert {"vertical", "axial"} <= words(momenta)
+    assert {"10⁻¹⁶"} <= {label.get_text() for label in momenta.get_yticklabels()}
     assert panel(figure, "Polhode").child_axes, "a small polhode is enlarged"
     long = ph.integrate(
         ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0), "trapm", step=0.0025, t_end=25.0, angular_velocity=(0, 0.1, 50),
@@ -313,6 +315,7 @@ def test_labels_are_apart_in_order_and_inside():
 def test_numbers_and_units_for_people():
     assert style.scientific(3.21e-7) == "3.2×10⁻⁷" and style.scientific(-0.0865) == "−0.0865"
     assert style.scientific(-1.5e-7, 3) == "−1.5×10⁻⁷" and style.scientific(0.0) == "0"
+    assert [style.decade(x) for x in (1e-16, 1.0, 2e-4, 1e23)] == ["10⁻¹⁶", "10⁰", "2.0×10⁻⁴", "10²³"]
     assert style.pretty_units("kg m2 s-1") == "kg m² s⁻¹" and style.with_units("time", "time") == "time"
 
 

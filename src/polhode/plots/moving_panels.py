@@ -477,16 +477,11 @@ def draw_energy(axes: Axes, run: Shown, frames: Frames, factor: float, unit: str
 
 def _label_powers(axes: Axes, zero: float | None) -> None:
     """Two labels on a logarithmic axis, powers of ten; the lower one is 0 where zeros are drawn at ``zero``."""
-    from matplotlib.ticker import NullLocator
-
     low, high = axes.get_ylim()
-    upper = int(np.floor(np.log10(high)))
-    lower = int(np.ceil(np.log10(low)))
-    ticks = [10.0**lower, 10.0**upper] if upper > lower else [10.0**upper]
-    axes.set_yticks(ticks, [f"$10^{{{round(np.log10(tick))}}}$" for tick in ticks])
-    if zero is not None:
-        axes.set_yticks([zero, 10.0**upper], ["0", f"$10^{{{upper}}}$"])
-    axes.yaxis.set_minor_locator(NullLocator())
+    lower, upper = 10.0 ** np.ceil(np.log10(low)), 10.0 ** np.floor(np.log10(high))
+    ticks = sorted({min(lower, upper) if zero is None else zero, upper})
+    axes.set_yticks(ticks, ["0" if tick == zero else style.decade(tick) for tick in ticks])
+    axes.minorticks_off()
 
 
 NEEDS = {

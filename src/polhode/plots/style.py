@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from math import isfinite
+from math import isfinite, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from polhode.arguments import Array, ArrayLike, path as checked_path
 from polhode.errors import InvalidInput
-from polhode.lazy import matplotlib
+from polhode.lazy import matplotlib, opened
 from polhode.trajectory.files import appearing_whole
 from polhode.trajectory.outputs import MAKER
 
@@ -51,6 +51,7 @@ RC: Any = {
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.titlepad": 7.0,
+    "axes.titley": 1.0,
     "axes.labelsize": 9.5,
     "axes.labelcolor": INK,
     "axes.edgecolor": GREY,
@@ -102,6 +103,11 @@ def with_units(words: str, units: str, exponent: int = 0) -> str:
 def power(exponent: int) -> str:
     """A power of ten: ``10⁶``; nothing for 0."""
     return "10" + str(exponent).translate(_POWER) if exponent else ""
+
+
+def decade(value: float) -> str:
+    """A number in short form, of a power of ten without a factor: ``10⁻⁴``."""
+    return scientific(value) if f"{value:e}"[:8] != "1.000000" else "10" + str(round(log10(value))).translate(_POWER)
 
 
 def scientific(value: float, digits: int = 2) -> str:
@@ -191,10 +197,8 @@ def drawing(
     """A new picture of a size (inches), or one that is there, drawn in a style; then written where there is a path."""
     if path is not None:
         picture_path(path)
-    from polhode.plots.picture import Picture
-
     with matplotlib.rc_context(how):
-        figure = into or Picture(figsize=size, **{"dpi": DPI, **options})
+        figure = into or opened("polhode.plots.picture").Picture(figsize=size, **{"dpi": DPI, **options})
         yield figure
         if path is not None:
             write(figure, path, written)
