@@ -6,6 +6,8 @@ import contextlib
 import os
 from pathlib import Path
 
+from polhode.operating_system import sync_folder
+
 MANY = 256  # files that may wait to be synced
 PARTIAL = ".partial"  # how the names of files end that are being written
 
@@ -68,13 +70,3 @@ class Unsynced:
         for folder in {file.parent for file in self.files}:
             sync_folder(folder)
         self.files.clear()
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable, where folders can be synced."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from polhode.arguments import memory
 from polhode.errors import FileProblem, InvalidInput, PolhodeError, shown
+from polhode.operating_system import AS_BYTES, AT_ONCE, memory
 
 LIMIT = "POLHODE_LARGEST_FILE_MB"
 MB = 10**6
@@ -144,7 +144,7 @@ def opened(path: Named, kind: str) -> Iterator[io.BufferedReader[Any]]:
     most = limit(row.most)
     with _refusing(path, row):
         _checked(os.stat(path), most)  # a pipe would wait for its writer, and a device may act when it is opened
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        handle = os.open(path, os.O_RDONLY | AT_ONCE | AS_BYTES)
         with io.BufferedReader(_Bounded(handle, most), 2**20) as file:
             _checked(os.fstat(handle), most)
             yield file

@@ -10,6 +10,7 @@ import random
 import shutil
 import signal
 import stat
+import sys
 import textwrap
 import threading
 import time
@@ -21,6 +22,11 @@ import pytest
 
 import polhode as ph
 from polhode.kernel import cache, jit, machine
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None
 from polhode.kernel.signatures import f8
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
@@ -252,7 +258,7 @@ TOGETHER = """
 """
 
 
-@pytest.mark.skipif(jit.disabled() or cache.fcntl is None, reason="nothing is compiled, or no locks")
+@pytest.mark.skipif(jit.disabled() or fcntl is None, reason="nothing is compiled, or no locks")
 def test_two_processes_compile_a_kernel_once(forked, tmp_path):
     codes = [TOGETHER.format(here=str(tmp_path), k=k) for k in (1, 2)]
     both = [forked.start(code, POLHODE_CACHE_DIR=str(tmp_path / "cache")) for code in codes]
@@ -295,7 +301,7 @@ def test_kernels_need_no_memory_functions(forked, tmp_path):
     assert found[0][2] is found[1][2] is False
 
 
-LOCKED = pytest.mark.skipif(cache.fcntl is None, reason="no locks on this platform")
+LOCKED = pytest.mark.skipif(fcntl is None, reason="no locks on this platform")
 OWNER = """
     import signal, time
     from pathlib import Path
@@ -409,9 +415,9 @@ def test_places_without_locks(tmp_path, monkeypatch):
     for broken in ("flock", None):
         with monkeypatch.context() as patch:
             if broken:
-                patch.setattr(cache.fcntl, broken, refuse)
+                patch.setattr(fcntl, broken, refuse)
             else:
-                patch.setattr(cache, "fcntl", None)
+                patch.setitem(sys.modules, "fcntl", None)
             with cache.alone(path):
                 pass
     with cache.alone(tmp_path / "missing" / "a.kernel"):  # nothing can be written
@@ -479,7 +485,7 @@ def test_a_folder_that_is_not_ours(tmp_path, monkeypatch, make):
     told = make(root)
     if make is of_another:
         me = os.geteuid()
-        monkeypatch.setattr(cache.os, "geteuid", lambda: me + 1)
+        monkeypatch.setattr(cache, "user", lambda: me + 1)
     with pytest.raises(ph.errors.FileProblem, match=f"{told}.*run as code.*remove it.*set POLHODE_CACHE_DIR") as caught:
         folder_of(monkeypatch, chosen=root)
     assert caught.value.exit_code == 5

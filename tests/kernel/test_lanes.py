@@ -1,11 +1,12 @@
 """Vectors of four and eight numbers: parts, permutations, conditions, compiled and as plain Python."""
 
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
 from numba import types
 
 from machine_code import module
-from polhode.kernel import jit
+from polhode.kernel import cache, jit, simd, work_sharing
 from polhode.kernel.simd import (
     cycled,
     eight,
@@ -24,6 +25,14 @@ from polhode.kernel.simd import (
 from polhode.kernel.source import Unsupported
 
 SIGNATURE = types.void(*[types.float64[::1]] * 2)
+
+
+def elsewhere(monkeypatch, triple=None):
+    """Kernels are written for a processor without AVX-512, or for another triple, and are not kept."""
+    monkeypatch.setattr(simd, "has_avx512", lambda: False)
+    monkeypatch.setattr(cache, "place_of", lambda *_: None)
+    if triple:
+        monkeypatch.setattr(work_sharing, "triple", lambda: triple)
 
 
 @jit.helper
@@ -54,9 +63,11 @@ def chosen(a, out):
     w[8] = pick(w, 1, 0, 0b10100001)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-def test_integers_by_their_bits(compiled):
+@pytest.mark.parametrize("compiled", [True, False, "without AVX-512"])
+def test_integers_by_their_bits(compiled, monkeypatch):
     out = np.zeros(17)
+    if compiled == "without AVX-512":
+        elsewhere(monkeypatch)
     whole = out.view(np.int64)
     whole[:8] = range(10, 18)
     if compiled:
@@ -91,10 +102,12 @@ def mirrored(a, out):
     mirror(jit.pointer(a), jit.pointer(out))
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-def test_columns_first_numbers_and_reciprocal_roots(compiled):
+@pytest.mark.parametrize("compiled", [True, False, "without AVX-512"])
+def test_columns_first_numbers_and_reciprocal_roots(compiled, monkeypatch):
     """Roots to two units in the last place, of sizes from 1e-200 to 1e200; alike in vectors and alone."""
     a, out = np.logspace(-200.0, 200.0, 64), np.zeros(69)
+    if compiled == "without AVX-512":
+        elsewhere(monkeypatch)
     if compiled:
         jit.compile_kernel(mirrored, SIGNATURE)(a, out)
     else:
@@ -130,3 +143,23 @@ def branching(a, out):
 def test_lanes_do_not_branch():
     with pytest.raises(Unsupported, match="truth of lanes"):
         module(branching, SIGNATURE)
+
+
+def waiting(a, out):
+    out[0] = work_sharing.wait(work_sharing.PATIENCE - 1)
+
+
+@pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
+@pytest.mark.parametrize("triple", ["aarch64-unknown-linux-gnu", "arm64-apple-darwin", "x86_64-pc-windows-msvc"])
+def test_what_is_written_by_hand_can_be_of_other_processors(monkeypatch, triple):
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    elsewhere(monkeypatch, triple)
+    machine = llvm.Target.from_triple(triple).create_target_machine()
+    for function in (mirrored, chosen, waiting, conditional):
+        one = llvm.parse_assembly(str(module(function, SIGNATURE)))
+        assert triple.startswith("x86") or "llvm.x86" not in str(one)
+        assert "windows" not in triple or "sched_yield" not in str(one)
+        one.triple, one.data_layout = triple, str(machine.target_data)
+        assert one.triple == triple and machine.emit_object(one)
+    assert ("sse2.pause" in str(module(waiting, SIGNATURE))) == triple.startswith("x86")

@@ -1,7 +1,6 @@
 """Pictures: the right content, nothing lost by drawing fewer rows, files whole, matplotlib's global state untouched."""
 
 import contextlib
-import resource
 import sys
 import warnings
 
@@ -199,6 +198,7 @@ def test_what_is_refused(body, tmp_path):
 @contextlib.contextmanager
 def files_of_at_most(size):
     """Writes beyond so many bytes of a file fail, as on a full disk."""
+    resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:

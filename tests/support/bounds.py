@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import signal
 
 import pytest
@@ -22,6 +21,8 @@ def bounded(memory, seconds=0):
 
     def ring(*_):
         raise TooSlow
+
+    import resource
 
     with open("/proc/self/statm") as counts:
         used = int(counts.read().split()[0]) * resource.getpagesize()

@@ -15,8 +15,6 @@ Every rejection is an ``InvalidInput`` of one sentence that names the argument.
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import keyword
 import os
 import sys
@@ -28,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike as ArrayLike, NDArray
 
 from polhode.errors import InvalidInput, shown, unknown_name
+from polhode.operating_system import memory_allowed
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -133,31 +132,10 @@ def _converted(value: Any, unit: str, name: str) -> Any:
 
 
 # ------------------------------------------------------------------ numbers
-@functools.cache
-def memory() -> int:
-    """Memory of this machine or of the container that we are in, in bytes; 16 GiB where the system does not say."""
-    try:
-        found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        found = 16 << 30
-    for limit in ("memory.max", "memory/memory.limit_in_bytes"):  # of the second and the first version
-        with contextlib.suppress(OSError, ValueError), open(f"/sys/fs/cgroup/{limit}", encoding="ascii") as file:
-            found = min(found, int(file.read()))
-    return found
-
-
 def room_for(entries: float, name: str) -> None:
     """Check that so many float64 numbers fit into half of the memory that this process may take: that of the machine,
     or its own limit."""
-    allowed = memory()
-    try:
-        import resource
-
-        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        allowed = allowed if limit == resource.RLIM_INFINITY else min(allowed, limit)
-    except ImportError:  # on Windows
-        pass
-    if 8 * entries > allowed // 2:
+    if 8 * entries > memory_allowed() // 2:
         raise InvalidInput(f"{name} asks for {float(entries):.3g} numbers, {8e-9 * entries:.3g} GB, more than the "
                            "memory of this machine holds; take fewer at a time")  # fmt: skip
 

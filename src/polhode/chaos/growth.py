@@ -17,13 +17,13 @@ import numpy as np
 from polhode.arguments import Array, ArrayLike, array, room_for, whole
 from polhode.display import Progress
 from polhode.ensembles.engines import NOT_RUN, over_threads
-from polhode.ensembles.ensemble import processors
 from polhode.ensembles.members import Kind
 from polhode.ensembles.outcome import code_of
 from polhode.ensembles.plan import Plan, planned
 from polhode.errors import Interrupted, InvalidInput, PolhodeError, StepFailed, unknown_name
 from polhode.kernel import layout as L, tangent_drive as D
 from polhode.methods import Method
+from polhode.operating_system import processors
 from polhode.runs.integrate import Watch, reporting, taken
 from polhode.runs.request import ARGUMENTS, Request
 from polhode.runs.steps import FixedStep, Recording

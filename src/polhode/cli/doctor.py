@@ -166,7 +166,7 @@ def sizes_of(root: Path) -> list[int]:
 
 def processors(problems: list[str]) -> dict[str, Any]:
     """Processors of the machine, and those that this process may use: so many threads has an ensemble."""
-    from polhode.ensembles.ensemble import processors as usable
+    from polhode.operating_system import processors as usable
 
     return {"machine": os.cpu_count(), "threads": usable(), "name": platform.processor() or platform.machine()}
 
@@ -174,9 +174,10 @@ def processors(problems: list[str]) -> dict[str, Any]:
 def simd(problems: list[str]) -> dict[str, Any]:
     """Doubles in a vector register, and members of an ensemble that take a step together."""
     from polhode.kernel.lane_drive import lane_width
+    from polhode.kernel.machine import features
 
-    members = lane_width()
-    return {"doubles": members // 2, "members": members}
+    known = features()
+    return {"doubles": 8 if known.get("avx512f") else 4 if known.get("avx") else 2, "members": lane_width()}
 
 
 def gpu(problems: list[str]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from polhode.cli.options import OVERWRITE, argument, as_command, option
 from polhode.cli.text import complete_trajectory
 from polhode.display import Display
 from polhode.errors import InvalidInput
+from polhode.operating_system import has_display, show_page
 
 
 @as_command
@@ -77,11 +77,8 @@ def command(
             if name in ("incomplete", "coarse", "shown"):
                 click.echo(f"{run['label']}: {name}: {said}", err=True)
     click.echo(written)
-    if not no_open and has_display():
-        import webbrowser
-
-        if not webbrowser.open(written.resolve().as_uri()):
-            click.echo("no browser was found; open the page yourself", err=True)
+    if not no_open and has_display() and not show_page(written):
+        click.echo("no browser was found; open the page yourself", err=True)
 
 
 def runs_of(trajectories: tuple[Path, ...], allow_code: bool, demo: bool) -> list[Any]:
@@ -124,10 +121,3 @@ def interactive_page(
     start = {name: given[name] for name in ("start", "step", "settings", *STATE_WORDS) if given.get(name) is not None}
     words["title"] = words["title"] or scenario.title
     return ph.interactive(scenario.system, scenario.asked, knobs=sliders, **start, **words)
-
-
-def has_display() -> bool:
-    """Whether a browser has something to appear on."""
-    if sys.platform in ("darwin", "win32"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("BROWSER"))

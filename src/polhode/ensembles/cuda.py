@@ -10,7 +10,6 @@ import ctypes
 import functools
 import hashlib
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_void_p
 from typing import Any
@@ -19,8 +18,8 @@ import numpy as np
 
 from polhode.arguments import Array
 from polhode.errors import PolhodeError
+from polhode.operating_system import cuda_drivers
 
-NAMES = ("nvcuda.dll",) if sys.platform == "win32" else ("libcuda.so.1", "libcuda.so")
 UNSUPPORTED_PTX, OUT_OF_MEMORY, NO_DEVICE = 222, 2, 100
 MULTIPROCESSORS, MAJOR, MINOR = 16, 75, 76
 NOT_BLOCKING, NO_TIMING = 1, 2
@@ -36,7 +35,7 @@ class DeviceProblem(PolhodeError):
 @functools.cache
 def driver() -> Any:
     """The driver's library, or None."""
-    for name in NAMES:
+    for name in cuda_drivers():
         with contextlib.suppress(OSError):
             return ctypes.CDLL(name)
     return None
@@ -46,7 +45,7 @@ def why_none(library: Any = None) -> str:
     """Why there is no device, one sentence; empty where there is one."""
     library = driver() if library is None else library
     if library is None:
-        return f"there is no NVIDIA driver on this machine ({NAMES[0]} is not found)"
+        return f"there is no NVIDIA driver on this machine ({cuda_drivers()[0]} is not found)"
     if os.environ.get("CUDA_VISIBLE_DEVICES") == "-1":
         return "CUDA_VISIBLE_DEVICES hides all devices"
     count = c_int()

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from polhode.arguments import Array, ArrayLike, choice, memory, whole
+from polhode.arguments import Array, ArrayLike, choice, whole
 from polhode.display import Progress
 from polhode.ensembles.engines import NOT_RUN, Block, Engine, ThreadsEngine
 from polhode.ensembles.members import Kind, Varied
@@ -26,6 +26,7 @@ from polhode.errors import CoarseStepWarning, Interrupted, InvalidInput, answeri
 from polhode.kernel import jit, layout as L
 from polhode.lazy import xr
 from polhode.methods import Method, MethodSpec
+from polhode.operating_system import memory, processors
 from polhode.runs.integrate import RUNS, Watch, reporting
 from polhode.runs.request import ARGUMENTS, Events, Parameters, Request
 from polhode.runs.resolution import coarse_loads, coarse_orbit
@@ -187,11 +188,6 @@ def ensemble(
 
     with reporting(progress, "members") as report_progress:
         return Ensemble(plan_of, size, engine, workers, report_progress, reduce, store, key, ready).carry_out()
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Ensemble:

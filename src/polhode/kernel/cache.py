@@ -28,16 +28,13 @@ from typing import Any
 
 import numpy as np
 
+from polhode import operating_system
 from polhode.errors import FileProblem
 from polhode.kernel import reach
 from polhode.kernel.interrupts import held
 from polhode.kernel.machine import OBJECT, Kernel, load, processor
 from polhode.lazy import shutil, tempfile
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from polhode.operating_system import AS_BYTES, NO_LINKS, OTHERS_WRITE, is_ours, lock, unlock, user
 
 ROOMS = ("kernel", "programs", "algebra", "flows", "bodies", "surroundings", "systems", "methods")
 KEPT_GENERATIONS, KEPT_FILES = 4, 5000
@@ -48,7 +45,6 @@ PATIENCE = 120.0
 """Seconds for which a process waits for another one that compiles the same kernel; then it compiles too."""
 FORMAT = b"polhode kernel 3\n"
 SEAL = hashlib.sha256().digest_size
-OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 @functools.cache
@@ -65,15 +61,7 @@ def digest() -> str:
 def cache_root() -> Path:
     """Root of the cache: POLHODE_CACHE_DIR, else the user's cache folder on this platform."""
     chosen = os.environ.get("POLHODE_CACHE_DIR")
-    if chosen:
-        return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = str(Path.home() / "Library" / "Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "polhode"
+    return Path(chosen).expanduser() if chosen else operating_system.cache_folder() / "polhode"
 
 
 @functools.cache
@@ -87,7 +75,7 @@ def cache_folder() -> Path:
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
-        if not chosen and os.name == "posix" and root.stat().st_uid == os.geteuid():
+        if not chosen and root.stat().st_uid == user():
             root.chmod(0o700)  # earlier versions left the mode to the umask
         unsafe = _unsafe(folder)
         if unsafe and chosen:
@@ -117,23 +105,18 @@ def _temporary() -> Path:
     return Path(folder)
 
 
-def _is_ours(status: os.stat_result) -> bool:
-    """Whether a file or folder is owned by this user and not writable by others (always, where not POSIX)."""
-    return os.name != "posix" or (status.st_uid == os.geteuid() and not status.st_mode & OTHERS_WRITE)
-
-
 def _unsafe(folder: Path) -> str:
     """Why code must not be loaded from a folder, with the remedy; empty where it may.
 
     The folder must be owned by the user and not writable by others. Its parent may also be the administrator's, and
     writable by others where the sticky bit keeps them from renaming it (as in /tmp).
     """
-    if os.name != "posix":
+    root, me = folder.parent, user()
+    if me is None:
         return ""
     use = "what is in it is run as code, so it must be yours alone: remove it"
     if folder.is_symlink():
         return f"{folder} in the cache of compiled kernels is a link; {use}"
-    root, me = folder.parent, os.geteuid()
     for entry_path, owners, sticky in ((folder, (me,), 0), (root, (me, 0), stat.S_ISVTX)):
         status = entry_path.stat()
         if status.st_uid not in owners:
@@ -242,8 +225,8 @@ def prune(new: Path) -> None:
 def alone(path: Path) -> Iterator[None]:
     """A block that writes a file while other processes that would write the same one wait.
 
-    Enters at once where the file exists, and where waiting is not possible (on Windows, or without locks); after
-    ``PATIENCE`` seconds in any case. The lock is ``flock`` on a separate file, so it is released when its process ends.
+    Enters at once where the file exists, and where there are no locks; after ``PATIENCE`` seconds in any case. The lock
+    is on a separate file.
     """
     taken: list[int] = []
     try:
@@ -253,9 +236,7 @@ def alone(path: Path) -> Iterator[None]:
         for handle in taken:
             with contextlib.suppress(OSError):
                 os.unlink(path.with_suffix(".lock"))  # while the lock is held
-            with contextlib.suppress(OSError):
-                fcntl.flock(handle, fcntl.LOCK_UN)  # also for child processes forked meanwhile
-            os.close(handle)
+            unlock(handle)
 
 
 def report_compiling(function: Any) -> None:
@@ -267,24 +248,19 @@ def report_compiling(function: Any) -> None:
 def _wait(path: Path, taken: list[int]) -> None:
     """Wait until the file exists or the lock is acquired, whose handle is appended to ``taken``."""
     begin = time.monotonic()
-    while fcntl is not None and not path.exists():
+    while not path.exists():
         with held():
             try:
-                handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-            except OSError:  # nothing can be written
-                return
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                ours = os.fstat(handle).st_nlink > 0  # False: its owner removed it after it was opened here
+                handle = lock(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | NO_LINKS)
             except BlockingIOError:
-                ours = False
-            except OSError:  # a file system without locks
-                os.close(handle)
+                pass
+            except OSError:  # nothing can be written, or there are no locks
                 return
-            if ours:
-                taken.append(handle)
             else:
-                os.close(handle)
+                if os.fstat(handle).st_nlink > 0:
+                    taken.append(handle)
+                else:  # its owner removed it after it was opened here
+                    os.close(handle)
         if taken or time.monotonic() - begin > PATIENCE:
             return
         report_compiling(None)
@@ -314,8 +290,8 @@ def write_sealed(path: Path, key: bytes, content: bytes) -> None:
 def opened(path: Path, key: bytes) -> memoryview | None:
     """The content of a file written with this key; None where it is missing, corrupt or not owned by the user."""
     try:
-        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
-            if not _is_ours(os.fstat(file.fileno())):
+        with open(os.open(path, os.O_RDONLY | NO_LINKS | AS_BYTES), "rb") as file:
+            if not is_ours(os.fstat(file.fileno())):
                 return None
             whole = memoryview(file.read())
     except OSError:

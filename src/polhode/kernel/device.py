@@ -33,6 +33,7 @@ from polhode.kernel import drive, jit, layout as L, translate
 from polhode.kernel.calls import Options
 from polhode.kernel.jit import pointer
 from polhode.kernel.later import OPTIONS, Intrinsic, by_hand
+from polhode.kernel.machine import features, triple
 from polhode.kernel.many import TOO_MANY_STEPS
 from polhode.kernel.signatures import Workspace
 from polhode.kernel.source import Unsupported
@@ -349,9 +350,7 @@ class Target(NamedTuple):
             raise InvalidInput(f"this llvmlite has no target {self.triple!r}; take the wheel of llvmlite") from None
         if self.processor:
             return found.create_target_machine(cpu=self.processor, features=self.features, opt=3)
-        return found.create_target_machine(
-            cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, jit=True
-        )
+        return found.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features().flatten(), opt=3, jit=True)
 
 
 def ptx(architecture: str = ARCHITECTURE) -> Target:
@@ -359,7 +358,7 @@ def ptx(architecture: str = ARCHITECTURE) -> Target:
     return Target("device", TRIPLE, architecture, VERSION)
 
 
-HOST = Target("host", llvm.get_process_triple(), "", "")
+HOST = Target("host", triple(), "", "")
 
 
 class Loop(NamedTuple):

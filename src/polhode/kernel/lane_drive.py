@@ -11,8 +11,6 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
-import llvmlite.binding as llvm
-
 from polhode.kernel import drive, jit, layout as L
 from polhode.kernel.drive import squared_speed
 from polhode.kernel.jit import integers_at, numbers_at
@@ -26,6 +24,7 @@ from polhode.kernel.lane_mode import (
     some_lane,
     with_known,
 )
+from polhode.kernel.machine import features
 from polhode.kernel.sampling import pulsed_step, sample, sample_valves
 from polhode.kernel.signatures import I1, Workspace, f8, i8
 
@@ -58,7 +57,7 @@ MARCH_LANES = i8(*[i8] * 6, f8, f8, f8, I1, I1)
 def lane_width(series: bool = False) -> int:
     """How many elements take a step together: two vectors, for operations of one wait for each other (71 million steps
     of a top a second where one vector takes 39, four 80); of series, which sum several products at a time, one."""
-    return (16 if llvm.get_host_cpu_features().get("avx512f") else 8) // (1 + series)
+    return (16 if features().get("avx512f") else 8) // (1 + series)
 
 
 @jit.inlined

@@ -6,7 +6,6 @@ that a process whose kernels are all on disk never imports numba.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
 import os
@@ -31,14 +30,35 @@ SETTINGS = ("CPU_NAME", "CPU_FEATURES", "ENABLE_AVX", "OPT", "SLP_VECTORIZE")
 """Numba's settings that change machine code."""
 
 
+def triple() -> str:
+    """What machine code is made for: processor, maker, system."""
+    return llvm.get_process_triple()
+
+
+def features() -> Any:
+    """What the processor can, by LLVM's names; nothing where LLVM does not know."""
+    try:
+        return llvm.get_host_cpu_features()
+    except RuntimeError:
+        return llvm.targets.FeatureMap()
+
+
+def has_avx512() -> bool:
+    """Whether kernels may use masks of vectors of eight numbers: numba's settings count."""
+    return "+avx512vl" in numba.core.codegen.get_host_cpu_features().split(",")
+
+
 @functools.cache
 def processor() -> str:
     """What machine code is made for: the processor, what it can, and numba's settings."""
     found: list[Any] = [os.environ.get(f"NUMBA_{name}") for name in SETTINGS]
     settings = Path(".numba_config.yaml")
-    with contextlib.suppress(RuntimeError):  # not known of this one
-        found.append(llvm.get_host_cpu_features().flatten())
-    found += [llvm.get_process_triple(), llvm.get_host_cpu_name(), settings.read_bytes() if settings.is_file() else b""]
+    found += [
+        features().flatten(),
+        triple(),
+        llvm.get_host_cpu_name(),
+        settings.read_bytes() if settings.is_file() else b"",
+    ]
     return repr(found)
 
 
@@ -48,9 +68,9 @@ def engine() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     llvm.add_symbol(ARRAY, id(np.ndarray))
-    maker = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(jit=True)
+    maker = llvm.Target.from_triple(triple()).create_target_machine(jit=True)
     module = llvm.parse_assembly("")
-    module.triple, module.data_layout = llvm.get_process_triple(), str(maker.target_data)
+    module.triple, module.data_layout = triple(), str(maker.target_data)
     return llvm.create_mcjit_compiler(module, maker)
 
 

@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from polhode.lazy import cgutils, ir, numba, types
+from polhode.kernel.machine import has_avx512
+from polhode.lazy import cgutils, ir, types
 
 WIDTHS = (4, 8)
 CONTRACT = ("contract",)
@@ -103,7 +104,7 @@ def _reciprocal_roots(builder, a):
     """From 14 bits by one step of fourth order where the processor has them, else by a root and a quotient."""
     if not _is_vector(a):
         return parts_of(builder, _reciprocal_roots(builder, repeated(builder, a, 4)))[0]
-    if not _wide_masks():
+    if not has_avx512():
         return builder.fdiv(_numbers(a, 1.0), each(builder, "sqrt", a))
     name, mask = f"llvm.x86.avx512.rsqrt14.pd.{64 * a.type.count}", ir.IntType(8)
     function = ir.FunctionType(a.type, [a.type, a.type, mask])
@@ -119,14 +120,10 @@ def _bits_below(builder, a, limit):
     return builder.zext(builder.bitcast(bits, ir.IntType(a.type.count)), ir.IntType(64))
 
 
-def _wide_masks():
-    return "+avx512vl" in numba.core.codegen.get_host_cpu_features().split(",")
-
-
 def _pick(builder, w, n, k, bits):
     """In one register where the processor can, else one number after the other."""
     i64, mask = ir.IntType(64), ir.VectorType(ir.IntType(1), 8)
-    if _wide_masks():
+    if has_avx512():
         x = _loaded(8)(builder, w, k)
         function = ir.FunctionType(x.type, [x.type, x.type, mask])
         whole = cgutils.get_or_insert_function(builder.module, function, "llvm.x86.avx512.mask.compress.v8f64")

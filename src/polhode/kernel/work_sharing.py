@@ -19,11 +19,9 @@ and cannot change before the slice is done.
 
 from __future__ import annotations
 
-import platform
-import sys
-
 from polhode.kernel.holes import hole
 from polhode.kernel.later import by_hand, inlined
+from polhode.kernel.machine import triple
 from polhode.lazy import cgutils, ir, types
 
 TICKET, GIVEN, DONE, STOP, FIRST = 0, 8, 16, 24, 32
@@ -59,11 +57,11 @@ _drawn = by_hand(
 )  # fmt: skip
 _rest = by_hand(  # the pause instruction for a spinning thread
     "_rest", lambda: types.void(),
-    lambda builder: _call(builder, platform.machine() in ("x86_64", "AMD64"), ir.VoidType(), "llvm.x86.sse2.pause"),
+    lambda builder: _call(builder, triple().startswith("x86_64"), ir.VoidType(), "llvm.x86.sse2.pause"),
 )  # fmt: skip
 _yield = by_hand(  # gives the processor to another thread
     "_yield", lambda: types.void(),
-    lambda builder: _call(builder, sys.platform != "win32", ir.IntType(32), "sched_yield"),
+    lambda builder: _call(builder, "windows" not in triple(), ir.IntType(32), "sched_yield"),
 )  # fmt: skip
 address_of = by_hand(
     "address_of", lambda pointer: types.i8(pointer),

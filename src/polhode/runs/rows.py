@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from polhode.arguments import Array, Indices, memory
+from polhode.arguments import Array, Indices
 from polhode.errors import InvalidInput
+from polhode.operating_system import memory
 from polhode.runs.integrator import RowArrays
 
 FIRST_ROWS = 1024

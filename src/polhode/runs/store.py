@@ -43,6 +43,7 @@ from polhode.errors import FileProblem, InvalidInput, NotFinite, OtherMachineWar
 from polhode.kernel import jit
 from polhode.kernel.interrupts import held
 from polhode.lazy import xr
+from polhode.operating_system import AT_ONCE, lock
 from polhode.runs import streamed
 from polhode.runs.event_detection import Found
 from polhode.runs.request import Request
@@ -109,20 +110,10 @@ def here() -> dict[str, Any]:
 def in_use(folder: Path) -> bool:
     """Whether a process writes to a store at present; False where a file system has no locks."""
     try:
-        import fcntl
-
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)  # a pipe would wait for its writer
-    except (ImportError, OSError):
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return False
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(handle)
+        os.close(lock(folder, os.O_RDONLY | AT_ONCE, shared=True))  # a pipe would wait for its writer
+    except OSError as problem:
+        return isinstance(problem, BlockingIOError)
+    return False
 
 
 def hexed(array: Array) -> list[str]:
@@ -316,19 +307,14 @@ class LiveStore:
 
     def _own(self) -> None:
         """Be the only process that writes here; the lock ends with the process, however that ends."""
-        try:
-            import fcntl
-        except ImportError:  # Windows
-            return
-        self.lock = os.open(self.path, os.O_RDONLY)
         for trial in range(LOOKS):
             try:
-                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self.lock = lock(self.path, os.O_RDONLY)
                 return
             except BlockingIOError:
                 if trial < LOOKS - 1:  # it may be somebody who asks whether anybody writes
                     time.sleep(LOOK_SECONDS)
-            except OSError:  # a file system without locks
+            except OSError:  # there are no locks
                 return
         raise FileProblem(
             f"another process is writing {self.path}: its run is going on; stop that one first "

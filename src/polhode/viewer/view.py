@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import os
 import tempfile
-import webbrowser
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from polhode.arguments import path as checked_path, text, truth, vector, whole
 from polhode.errors import InvalidInput, answering, shown
 from polhode.lazy import xr
+from polhode.operating_system import show_page
 from polhode.trajectory.files import appearing_whole
 from polhode.viewer.page import page
 from polhode.viewer.scene import members_of, scene_of
@@ -85,7 +85,7 @@ class View:
             There is no room for temporary files.
         """
         target = self.save(Path(tempfile.mkdtemp(prefix="polhode-view-")) / "view.html")
-        webbrowser.open(target.as_uri())
+        show_page(target)
         return target
 
     def _repr_html_(self) -> str:
