@@ -112,7 +112,7 @@ NOT_UNDONE = "what controllers have set cannot be undone"
 
 NO_SERIES = "only four derivatives are continuous"
 """A potential that is switched off has no Taylor series across the ends of its switch, nor has a sum over neighbours.
-Lanes need none: their refusal is one of this program, and counts as missed."""
+Lanes need none."""
 LOOPS = {
     "fast_top": "fast top", "asymmetric_top": "asymmetric top", "satellite": "satellite, t = 10",
     "satellite_100": "satellite, t = 100", "torque": "a user's torque", "j2": "J2, a day", "j2_10": "J2, 10 days",

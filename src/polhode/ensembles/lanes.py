@@ -45,6 +45,7 @@ from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
 from polhode.runs.tangent.engine import by_series, loads_of_steps, series_of
 from polhode.systems import System
+from polhode.systems.pairs import MOST_IN_FULL, memory_one_by_one, one_by_one
 from polhode.systems.sampling import loads_for_programs, untraced
 
 IN_LANES = (free_rotation.increment,) * 2, *(
@@ -146,7 +147,10 @@ def engine_for(
     except Unsupported as problem:
         return f"method {method.label!r} with {system.name!r} is not done over lanes, because of {problem}"
     fill = filled(system, prepared, loop, width, method.method.range if guard else math.inf)
-    return LaneEngine(width, fill, fixed_of(system.dynamics_of(prepared.part)), again, cut=cut)
+    fixed = fixed_of(system.dynamics_of(prepared.part))
+    if one_by_one(system):
+        fixed = tuple((k, float(system.parameters[k])) for k in sorted(system.decided))
+    return LaneEngine(width, fill, fixed, again, cut=cut)
 
 
 def fixed_of(dynamics: Dynamics) -> tuple[tuple[int, float], ...]:
@@ -162,8 +166,8 @@ def filled(
 
     def fill(block: Block) -> None:
         M, blocks, (constants, strides) = len(block.states), system.blocks, strides_of(block)
-        lengths, counts = lengths_of(system, prepared), (system.N, len(blocks) // 2, len(system.auxiliary))
-        sizes = np.array([*counts, *lengths, block.rows.shape[1], *strides, width], dtype=np.int64)
+        lengths, counts = lengths_over(system, prepared), (system.N, len(blocks) // 2, len(system.auxiliary))
+        sizes = np.array([*counts, *lengths[:4], block.rows.shape[1], *strides, width], dtype=np.int64)
         given = block.states.shape[1], block.parameters.shape[1]
         if given != lengths[:2]:
             raise ValueError(
@@ -189,7 +193,8 @@ def template(
 ) -> Callable[..., Any]:
     """The loop over members with the step of a method and the loads of a system, or the series in their place, to be
     compiled over lanes."""
-    loads = series or loads_for_programs(loads_of_steps(system, prepared), system.sampled)
+    of_pairs = one_by_one(system)
+    loads = series or loads_for_programs(of_pairs or loads_of_steps(system, prepared), system.sampled)
     of_loop: dict[str, Any] = {"step": prepared.step}
     if system.sampled:
         of_loop = D.set_in_lanes(len(prepared.coefficients), prepared.step, any(one.pulses for one in system.sampled))
@@ -198,8 +203,13 @@ def template(
     commutes = float(system.commutator is not None) if prepared.modified else -1.0
     return bound(  # type: ignore[no-any-return]
         D.march_lanes, loads=loads, IN_LANES=IN_LANES, SHAPE=shape_of(system),
-        LENGTHS=lengths_of(system, prepared), KNOWN=known(system, guard, commutes), **of_loop,
+        LENGTHS=lengths_over(system, prepared), KNOWN=known(system, guard, commutes), **of_loop,
     )  # fmt: skip
+
+
+def lengths_over(system: System, prepared: CompiledMethod) -> tuple[int, ...]:
+    """Those of a single run, and of the memory that loads have behind the parameters."""
+    return *lengths_of(system, prepared), memory_one_by_one(system) if one_by_one(system) else 0
 
 
 def known(system: System, guard: bool, commutes: float = 0.0) -> tuple[tuple[int, float | None], ...]:
@@ -239,7 +249,14 @@ def _reason(system: System, method: MethodSpec, prepared: CompiledMethod, cut: R
             f"steps of {system.name!r} are cut or looked into, and {label}, which is processed, would begin anew there"
         )
     dynamics = system.dynamics_of(prepared.part)
-    return "" if dynamics.traced else f"the loads of {system.name!r} are no program: {dynamics.reason}"
+    if dynamics.traced or one_by_one(system):
+        return ""
+    if system.serve is not None:
+        return (
+            f"loads on pairs of {system.N} bodies are done sooner by threads, over neighbours; lanes take all, of "
+            f"{MOST_IN_FULL} bodies at most, or of fewer that are made of many numbers"
+        )
+    return f"the loads of {system.name!r} are no program: {dynamics.reason}"
 
 
 # ------------------------------------------------------------------ Taylor steps

@@ -37,7 +37,7 @@ COMMON = jit.hole("COMMON", "How many coefficients a method has before the param
 loads = jit.hole("loads(part, t, N, y, bodies, parameters, out)", "The loads.")
 IN_LANES = jit.hole("IN_LANES", "Pairs (function, helper): what computes a function over lanes.")
 SHAPE = jit.hole("SHAPE", "Pairs (field, value): what is known of the workspace, such as the number of bodies.")
-LENGTHS = jit.hole("LENGTHS", "Lengths of a member's state, of the parameters, the loads and the scratch memory.")
+LENGTHS = jit.hole("LENGTHS", "Lengths of state, parameters, loads, scratch memory, and memory behind the parameters.")
 KNOWN = jit.hole("KNOWN", "Pairs (slot, value): the flags of a run in ``step_info``.")
 
 # sizes
@@ -105,9 +105,9 @@ def set_in_lanes(coefficients: int, own_step: Callable[..., Any], valves: bool) 
     return {"set_states": set_own, "step": own_step, "SAMPLES": True}
 
 
-def memory_of(bodies: int, lengths: tuple[int, int, int, int]) -> int:
-    """How many numbers a lane needs: iterations, the end of the step, three states, bodies, frames, parameters, loads,
-    scratch memory."""
+def memory_of(bodies: int, lengths: tuple[int, ...]) -> int:
+    """How many numbers a lane needs: iterations, the end of the step, three states, bodies, frames, parameters with the
+    memory of loads, loads, scratch memory."""
     return 2 + 2 * lengths[0] + sum(lengths) + (L.OF_BODY + 4) * bodies
 
 
@@ -129,7 +129,7 @@ def march_lanes(first_group, last_group, members, first, n, every, t0, h, limit,
     load = shifted(kept, width)
     work = shifted(load, LENGTHS[2])
     parameters = shifted(work, LENGTHS[3])
-    bodies = shifted(parameters, LENGTHS[1])
+    bodies = shifted(parameters, LENGTHS[1] + LENGTHS[4])
     frames = shifted(bodies, L.OF_BODY * bodies_of_system)
     iterations = integers_at(addresses, ITERATIONS)
     states, record = numbers_at(addresses, STATES), numbers_at(addresses, RECORD)

@@ -29,13 +29,14 @@ threads can build them.
 
 from __future__ import annotations
 
-from functools import cache
-from math import floor, inf
+from functools import cache, partial
+from math import floor, inf, sqrt
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from polhode.algebra.so3 import add, axpy
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, helper, hole, inlined, integers, lowest_bit
@@ -96,6 +97,8 @@ BITS = 5
 """A mark has 2^5 bits, which a non-negative integer holds."""
 WITHOUT_THREADS: dict[Any, Any] = {}
 """Loads of a system of pairs, and the same in one thread, whose source can be translated with derivatives."""
+ONE_BY_ONE: dict[Any, Any] = {}
+"""Loads of a system of pairs, and what binds the same pair after pair, whose source can be translated over lanes."""
 LISTING, TAKING, GIVING = 0, 1, 2
 """Jobs: build the rows of the list; sum over the pairs; write the loads of the bodies."""
 
@@ -104,6 +107,8 @@ pack = hole("pack(i, at, N, y, bodies, c)", "The system's function that writes t
 pair = hole("pair(a, b, d, left, c) -> 11 vectors", "The system's interaction of a body with eight others.")
 turned = hole("turned(i, at, sums, y, c) -> 3-tuple", "The system's torque on a body.")
 
+DATA = hole("DATA", "Where the data of bodies begin.")
+WIDE = hole("WIDE", "WIDTH of a system.")
 pairs_of = hole("pairs_of(a, first, count, sums, data, width, c, w) -> vector", "``row`` of a system.")
 take = hole("take(s, N, c)", "``take_slice`` of a system.")
 give = hole("give(s, N, y, c, out)", "``give_slice`` of a system.")
@@ -343,16 +348,21 @@ def apart(a, b, c):
 
 
 @inlined
-def switched(r, inverse, left, c):
-    """Switching factor S(r) of a potential, from 1 at ON to 0 at the cut-off with four continuous derivatives, and
-    -S'(r)/r; both exactly 0 beyond, and in lanes from ``left`` on. Without a cut-off 1 and 0. ``inverse`` is 1/r."""
-    t = lesser(greater((r - c[ON]) * c[NARROW], spread8(0.0)), spread8(1.0))
+def switching(t, inverse, c):
+    """Factor and slope where t is 0 at ON and 1 at the cut-off."""
     u = 1.0 - t
     square = t * t
     fourth, both = square * square, t * u
     series = 126.0 + t * (t * (540.0 + t * (70.0 * t - 315.0)) - 420.0)
-    slope = 630.0 * c[NARROW] * (both * both) * (both * both) * inverse
-    return up_to(1.0 - t * fourth * series, left), up_to(slope, left)
+    return 1.0 - t * fourth * series, 630.0 * c[NARROW] * (both * both) * (both * both) * inverse
+
+
+@inlined
+def switched(r, inverse, left, c):
+    """Switching factor S(r) of a potential, from 1 at ON to 0 at the cut-off with four continuous derivatives, and
+    -S'(r)/r; both exactly 0 beyond, and in lanes from ``left`` on. Without a cut-off 1 and 0. ``inverse`` is 1/r."""
+    S, slope = switching(lesser(greater((r - c[ON]) * c[NARROW], spread8(0.0)), spread8(1.0)), inverse, c)
+    return up_to(S, left), up_to(slope, left)
 
 
 @inlined
@@ -591,9 +601,63 @@ def pair_potential(t, N, y, bodies, parameters):
     return parameters[int(parameters[NOW_AT]) + POTENTIAL_SUM]
 
 
+# ------------------------------------------------------------------ one pair after the other
+@inlined
+def gathered_of_one(c, b, n):
+    """Four numbers at c[b + n:]."""
+    return c[b + n], c[b + n + 1], c[b + n + 2], c[b + n + 3]
+
+
+@inlined
+def switched_of_one(r, inverse, left, c):
+    """As ``switched``, of one pair."""
+    t = min(max((r - c[ON]) * c[NARROW], 0.0), 1.0)
+    return switching(t, inverse, c)
+
+
+@inlined
+def root_of_one(a):
+    """As ``reciprocal_roots``."""
+    return 1.0 / sqrt(a)
+
+
+@inlined
+def where_of_one(condition, a, b):
+    """The one or the other."""
+    return a if condition else b
+
+
+def every_pair(part, t, N, y, bodies, c, out):
+    """Loads of all bodies, by all pairs, those beyond the cut-off with a switching factor of 0; bound is ``pair`` of
+    one other body. The data of all, and ROW sums of each, are at c[DATA:]."""
+    sums = DATA + WIDE * N
+    for i in range(N):
+        pack(i, DATA + WIDE * i, N, y, bodies, c)
+        for k in range(ROW):
+            c[sums + ROW * i + k] = 0.0
+    for i in range(N):
+        a, own = DATA + WIDE * i, sums + ROW * i
+        force, torque = get3(c, own), get3(c, own + 4)
+        for j in range(i + 1, N):
+            b, at = DATA + WIDE * j, sums + ROW * j
+            x, y_, z = c[a] - c[b], c[a + 1] - c[b + 1], c[a + 2] - c[b + 2]
+            d = (
+                x - c[BOX] * np.rint(x * c[INVERSE_BOX]), y_ - c[BOX + 1] * np.rint(y_ * c[INVERSE_BOX + 1]),
+                z - c[BOX + 2] * np.rint(z * c[INVERSE_BOX + 2]), c[b + 3],
+            )  # fmt: skip
+            f0, f1, f2, _V, g0, g1, g2, _virial, h0, h1, h2 = pair(a, b, d, 1, c)
+            force, torque = add(force, (f0, f1, f2)), add(torque, (g0, g1, g2))
+            put3(c, at, axpy(-1.0, (f0, f1, f2), get3(c, at)))
+            put3(c, at + 4, axpy(-1.0, (h0, h1, h2), get3(c, at + 4)))
+        put3(c, own + 4, torque)
+        put3(out, L.LOAD * i, force)
+        put3(out, L.LOAD * i + 3, turned(i, a, own + 4, y, c))
+
+
 @cache
-def bound(pack: FunctionType, pair: FunctionType, turned: FunctionType) -> tuple[Any, Any, Any]:
-    """Loads and potential of a system of pairs, and the function ``serve`` that its helper threads run."""
+def bound(pack: FunctionType, pair: FunctionType, turned: FunctionType, of_one: FunctionType) -> tuple[Any, Any, Any]:
+    """Loads and potential of a system of pairs, and the function ``serve`` that its helper threads run; ``of_one`` is
+    ``pair`` with one other body."""
     take = helper(bind(take_slice, pairs_of=inlined(bind(row, pair=pair))))
     part = helper(bind(part_of, take=take, give=helper(bind(give_slice, turned=turned))))
     by_address = helper(bind(part_by_address, part=part))
@@ -601,5 +665,6 @@ def bound(pack: FunctionType, pair: FunctionType, turned: FunctionType) -> tuple
     passed = helper(bind(pass_of, pack=pack, all_of=all_of))
     alone = helper(bind(in_turn, part=part))
     loads = bind(kept_loads, computed=helper(bind(pair_loads, passed=passed, all_of=all_of)))
+    ONE_BY_ONE[loads] = partial(bind, every_pair, pack=pack, pair=of_one, turned=turned)
     WITHOUT_THREADS[loads] = bind(pair_loads, passed=helper(bind(pass_of, pack=pack, all_of=alone)), all_of=alone)
     return (loads, bind(pair_potential, passed=passed), bind(serve, carry_out=by_address))

@@ -18,6 +18,7 @@ from polhode.arguments import Array
 from polhode.errors import InvalidInput
 from polhode.kernel import jit, layout as L
 from polhode.kernel.access import get3, put3
+from polhode.kernel.pairs import ONE_BY_ONE, WITHOUT_THREADS
 from polhode.kernel.reach import WRITTEN
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.programs.dynamics import Dynamics, Role, of_roles
@@ -118,7 +119,11 @@ def roles_of_both(
     split: bool, loads: Role, potential: Role | None, others: Role, others_level: Role | None
 ) -> tuple[Any, Any]:
     """The roles LOADS and POTENTIAL of loads, perhaps in parts, and of what is beside them."""
-    role = jit.bind(both if split else beside_potential, first=loads, others=others)
+    template = both if split else beside_potential
+    role = jit.bind(template, first=loads, others=others)
+    if loads in ONE_BY_ONE:
+        WITHOUT_THREADS[role] = jit.bind(template, first=WITHOUT_THREADS[loads], others=others)
+        ONE_BY_ONE[role] = lambda **bound: jit.bind(template, first=ONE_BY_ONE[loads](**bound), others=others)
     if potential is None or others_level is None:
         return role, potential or others_level
     return role, jit.bind(both_levels, first_level=potential, others_level=others_level)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from polhode.errors import InvalidInput
-from polhode.kernel import layout as L
+from polhode.kernel import jit, layout as L
 from polhode.kernel.jit import inlined
-from polhode.kernel.pairs import WITHOUT_THREADS, bound
+from polhode.kernel.pairs import ONE_BY_ONE, ROW, WIDTH, bound
 from polhode.loads import Load
 from polhode.programs import derive
 from polhode.programs.dynamics import Dynamics
@@ -35,10 +35,15 @@ from polhode.systems.tracing import Tracing
 
 DATA = 3  # numbers of a body before its data: its position
 MOST_IN_FULL = 64  # most bodies all pairs of which are a program
+MOST_IN_LANES = 700  # most numbers of all bodies in the pass, above which lanes are slower than neighbours and threads
 FEW = 3  # most data that turn with a body whose slopes are summed over the pairs; of more, torques are
 IMPORTS = (
     f"{HEAD_OF_LANES}from polhode.kernel.pairs import gathered, switched\n"
     "from polhode.kernel.simd import reciprocal_roots\n"
+)
+IMPORTS_OF_ONE = f"{HEAD}from polhode.kernel.pairs import " + ", ".join(
+    f"{name}_of_one as {other}"
+    for name, other in (("gathered",) * 2, ("switched",) * 2, ("root", "reciprocal_roots"), ("where",) * 2)
 )
 IMPORTS_OF_BODIES = (
     f"{HEAD}from polhode.algebra.quaternion import rotate_inverse\nfrom polhode.kernel.access import get4\n"
@@ -55,9 +60,6 @@ class Pairs(NamedTuple):
 
     def beside(self, loads: Callable[..., Any], potential: Callable[..., Any] | None) -> tuple[Any, Any]:
         """Loads and potential with those of others, which add their loads."""
-        WITHOUT_THREADS[roles_of_both(False, self.loads, None, loads, None)[0]] = roles_of_both(
-            False, WITHOUT_THREADS[self.loads], None, loads, None
-        )[0]
         return roles_of_both(False, self.loads, self.potential, loads, potential)
 
 
@@ -112,8 +114,9 @@ def pairs_of(two: OfTwo, alike: bool) -> Pairs:
     plain = of_unit_sums(two.graph, outputs)
     both = plain, factored(two.graph, plain)
     lines = min((_pair(two, rows, at, len(read)) for rows in both), key=len)
-    pair = module_of("\n    ".join(lines) + "\n", IMPORTS).pair
-    return Pairs(*bound(inlined(own.pack), inlined(pair), inlined(own.turned)), -(-(DATA + len(order)) // 4) * 4)
+    pair, of_one = (module_of("\n    ".join(lines) + "\n", head).pair for head in (IMPORTS, IMPORTS_OF_ONE))
+    roles = bound(*map(inlined, (own.pack, pair, own.turned, of_one)))
+    return Pairs(*roles, -(-(DATA + len(order)) // 4) * 4)
 
 
 def _pair(two: OfTwo, outputs: Sequence[int], at: Mapping[int, int], read: int) -> list[str]:
@@ -160,6 +163,25 @@ def _pack(two: OfTwo, at: Mapping[int, int]) -> list[str]:
     stores = [f"c[at + {k}] = y[{L.BODY} * i + {L.POSITION + k}]" for k in range(3)]
     stores += [f"c[at + {n}] = {body.names[a]}" for n, a in zip(at.values(), rows, strict=True)]
     return ["def pack(i, at, N, y, bodies, c):", *lines, *body.lines, *stores]
+
+
+def one_by_one(system: System) -> Callable[..., Any] | None:
+    """The loads of a system of pairs, pair after pair, for kernels of several members; None where there are none such,
+    or too many for these to be quicker than threads."""
+    loads, p = ONE_BY_ONE.get(system.loads), system.parameters
+    if loads is None or system.N > MOST_IN_FULL or system.N * p[WIDTH] > MOST_IN_LANES:
+        return None
+    return _placed(loads, len(p), int(p[WIDTH]))
+
+
+def memory_one_by_one(system: System) -> int:
+    """How many numbers they need behind the parameters."""
+    return (int(system.parameters[WIDTH]) + ROW) * system.N
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def _placed(loads: Callable[..., Any], data: int, width: int) -> Callable[..., Any]:
+    return loads(DATA=data, WIDE=width)  # type: ignore[no-any-return]
 
 
 def measured(system: System, structure: Structure) -> System:
