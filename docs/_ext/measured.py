@@ -5,6 +5,11 @@
 
 The rows are those that ``python benchmarks/coming_from.py scipy`` wrote, a column for each program with its version,
 and below them when and where. ``all`` in place of a case is a table of all of them: the first error of each, and times.
+
+    ```{peer} rebound_megno
+    ```
+
+is a file of benchmarks/peer_examples/howto, with the version that ran it and what it printed (benchmarks/howto.json).
 """
 
 from __future__ import annotations
@@ -16,7 +21,8 @@ from typing import Any
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-RESULT = Path(__file__).resolve().parents[2] / "benchmarks" / "coming_from.json"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+RESULT = BENCHMARKS / "coming_from.json"
 TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
@@ -97,7 +103,38 @@ class Measured(SphinxDirective):
         return [table(rows_of(case)), told]
 
 
+class Peer(SphinxDirective):
+    """The same task in another program: its code, its version, what it printed."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0]
+        file, result = BENCHMARKS / "peer_examples" / "howto" / f"{name}.py", BENCHMARKS / "howto.json"
+        for path in (file, result):
+            self.env.note_dependency(str(path))
+        told = {one["file"]: (task, one) for task, one in json.loads(result.read_text(encoding="utf-8")).items()}
+        if name not in told:
+            raise self.error(f"howto.json has no {name!r}: python benchmarks/howto.py --peers FOLDER")
+        task, one = told[name]
+        code = file.read_text(encoding="utf-8").strip()
+        lines = sum(1 for line in code.splitlines() if line.strip())
+        before = nodes.paragraph(
+            "", "", nodes.strong(text=f"The same in {one['program']}"), nodes.Text(f", {lines} lines:")
+        )
+        after = nodes.paragraph(
+            "", "", nodes.Text("which prints, as "), nodes.literal(text=f"python benchmarks/howto.py {task}")
+        )
+        after += nodes.Text(" does again beside the line above,")
+        shown = [
+            nodes.literal_block(text, text, language=kind)
+            for text, kind in ((code, "python"), (one["printed"], "text"))
+        ]
+        return [before, shown[0], after, shown[1]]
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
+    app.add_directive("peer", Peer)
     app.add_directive("measured", Measured)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

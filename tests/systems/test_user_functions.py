@@ -558,3 +558,11 @@ def test_mistakes_found_by_the_first_call(name):
 
 def test_a_place_may_be_called_q():
     assert ph.particle(potential=lambda t, q, p: q[0] ** 2).conserves == ("energy",)
+
+
+def test_a_function_made_from_a_text_has_no_source_of_another_file():
+    from polhode.systems.user.function import record_of
+
+    names = {"__name__": "polhode.errors"}  # whose loader knows its own file, and no file "cell"
+    exec(compile("\n\n\ndef pull(body):\n    return body.position[2]\n", "cell", "exec"), names)
+    assert record_of(names["pull"])["source"] == "(no source: pull)"

@@ -251,7 +251,7 @@ def record_of(function: Callable[..., Any]) -> dict[str, str]:
     function = python_of(function)
     name = getattr(function, "__name__", type(function).__name__)
     code, module = Same(getattr(function, "__code__", function)), getattr(function, "__module__", None)
-    source = _source_of(code, module) or f"(no source: {name})"
+    source = (isinstance(code.function, CodeType) and _source_of(code, module)) or f"(no source: {name})"
     return {"function": name, "source": source, "sha256": hashlib.sha256(source.encode()).hexdigest()}
 
 
@@ -269,10 +269,9 @@ def numbers_read(function: Callable[..., Any]) -> dict[str, float]:
 @lru_cache(jit.KEPT_KERNELS)
 def _source_of(code: Same, module: str | None) -> str:
     """As ``inspect.getsource``, which looks at the files of all modules to find one that is known."""
-    if not isinstance(code.function, CodeType):
-        return ""
     linecache.checkcache(path := code.function.co_filename)
-    lines = linecache.getlines(path, getattr(sys.modules.get(module or ""), "__dict__", None))
+    of = sys.modules.get(module or "")  # its loader knows its own file only
+    lines = linecache.getlines(path, of.__dict__ if getattr(of, "__file__", None) == path else None)
     return textwrap.dedent("".join(inspect.getblock(lines[code.function.co_firstlineno - 1 :])))
 
 
