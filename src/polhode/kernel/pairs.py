@@ -36,7 +36,6 @@ from typing import Any
 
 import numpy as np
 
-from polhode.algebra.so3 import add, axpy
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, helper, hole, inlined, integers, lowest_bit
@@ -637,7 +636,8 @@ def every_pair(part, t, N, y, bodies, c, out):
             c[sums + ROW * i + k] = 0.0
     for i in range(N):
         a, own = DATA + WIDE * i, sums + ROW * i
-        force, torque = get3(c, own), get3(c, own + 4)
+        F0, F1, F2 = get3(c, own)
+        G0, G1, G2 = get3(c, own + 4)
         for j in range(i + 1, N):
             b, at = DATA + WIDE * j, sums + ROW * j
             x, y_, z = c[a] - c[b], c[a + 1] - c[b + 1], c[a + 2] - c[b + 2]
@@ -646,11 +646,11 @@ def every_pair(part, t, N, y, bodies, c, out):
                 z - c[BOX + 2] * np.rint(z * c[INVERSE_BOX + 2]), c[b + 3],
             )  # fmt: skip
             f0, f1, f2, _V, g0, g1, g2, _virial, h0, h1, h2 = pair(a, b, d, 1, c)
-            force, torque = add(force, (f0, f1, f2)), add(torque, (g0, g1, g2))
-            put3(c, at, axpy(-1.0, (f0, f1, f2), get3(c, at)))
-            put3(c, at + 4, axpy(-1.0, (h0, h1, h2), get3(c, at + 4)))
-        put3(c, own + 4, torque)
-        put3(out, L.LOAD * i, force)
+            F0, F1, F2, G0, G1, G2 = F0 + f0, F1 + f1, F2 + f2, G0 + g0, G1 + g1, G2 + g2
+            put3(c, at, (c[at] - f0, c[at + 1] - f1, c[at + 2] - f2))
+            put3(c, at + 4, (c[at + 4] - h0, c[at + 5] - h1, c[at + 6] - h2))
+        put3(c, own + 4, (G0, G1, G2))
+        put3(out, L.LOAD * i, (F0, F1, F2))
         put3(out, L.LOAD * i + 3, turned(i, a, own + 4, y, c))
 
 
