@@ -264,3 +264,20 @@ def test_names_of_methods_are_those_of_the_rows(file):
     rows = importlib.import_module(f"polhode.methods.{file}").ROWS
     assert FAMILIES[file].split() == [getattr(row, "name", row) for row in rows]
     assert all(METHODS[name].name == name for name in FAMILIES[file].split())
+
+
+def test_writers_create_the_folder_of_their_file(tmp_path):
+    top = ph.heavy_top((5, 5, 1), (0, 0, 1), weight=20.0)
+    ds = ph.integrate(top, "v2", step=0.1, steps=2, angular_velocity=(0, 0.1, 9.0))
+    writers = {
+        "a.nc": lambda path: ph.save(ds, path), "b.html": lambda path: ph.view(ds).save(path),
+        "c.png": lambda path: ph.plots.figure(ds, "energy", path=path),
+        "d.toml": lambda path: ph.runs.write_scenario(path, top, step=0.1, steps=2, angular_velocity=(0, 0.1, 9.0)),
+    }  # fmt: skip
+    for name, write in writers.items():
+        write(tmp_path / name.partition(".")[0] / "new" / name)
+        assert (tmp_path / name.partition(".")[0] / "new" / name).stat().st_size > 0
+    (tmp_path / "file").touch()
+    for name, write in writers.items():
+        with pytest.raises(ph.errors.FileProblem, match=r"cannot write .*choose another place"):
+            write(tmp_path / "file" / name)

@@ -13,7 +13,8 @@ import polhode as ph
 from cover import chosen, some
 from each import each
 from polhode.plots import dashboard as draw, style, work_precision
-from polhode.plots.rows import extremes, opening, scattered
+from polhode.plots.rows import envelope, extremes, fewest_wraps, scattered
+from polhode.plots.shown import coastline
 from polhode.plots.sphere_panels import inverse_inertia, level_curves
 from polhode.trajectory.convergence import momentum_errors
 
@@ -70,7 +71,7 @@ def said(figure):
 # ------------------------------------------------------------------ content
 def test_body_has_all_its_panels(body, drawn_body):
     figure, path = drawn_body
-    assert "free_body" in said(figure) and "trapm" in said(figure) and "0.125" in said(figure)
+    assert "free body" in said(figure) and "trapm" in said(figure) and "step 0.125 s" in said(figure)
     energy = panel(figure, "Energy error")
     assert energy.get_xlabel() == "time (s)"
     np.testing.assert_array_equal(energy.lines[0].get_ydata(), body.energy_error.values)
@@ -98,18 +99,25 @@ def test_png_is_whole_and_not_blank(drawn_body):
     assert edge.min() == 1.0, "something is cut off at the edge"
 
 
-def test_top_shows_each_conserved_momentum_and_the_beginning_of_its_turning(top):
+def ranges(axes):
+    """Heights of the corners of what is shaded."""
+    found = [path.vertices[:, 1] for one in axes.collections for path in one.get_paths()]
+    return np.concatenate(found) if found else np.empty(0)
+
+
+def test_top_shows_each_conserved_momentum_and_all_of_its_turning(top):
     figure = draw(top)
     momenta = panel(figure, "conserved momenta")
     assert {"vertical", "axial"} <= words(momenta)
     assert {"10⁻¹⁶"} <= {label.get_text() for label in momenta.get_yticklabels()}
     assert panel(figure, "Polhode").child_axes, "a small polhode is enlarged"
     long = ph.integrate(
-        ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0), "trapm", step=0.0025, t_end=25.0, angular_velocity=(0, 0.1, 50),
+        ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0), "trapm", step=0.0025, t_end=25.0, angular_velocity=(0, 0.1, 90),
     )  # fmt: skip
     shown = panel(ph.plots.figure(long, ["attitude"]), "Attitude quaternion")
-    assert any("the beginning" in text for text in words(shown))
-    assert shown.lines[0].get_xdata()[-1] < 13.0
+    assert any("shaded: range" in text for text in words(shown))
+    assert shown.get_xlim() == (0.0, 25.0) and max(line.get_xdata()[-1] for line in shown.lines) > 24.9
+    assert ranges(shown).min() == pytest.approx(-1.0, abs=1e-3) and ranges(shown).max() == pytest.approx(1.0, abs=1e-3)
     tilt = panel(draw(long), "Nutation").lines[0]
     z = ph.rotation.rotate(long.attitude.values, (0, 0, 1))
     expected = np.interp(tilt.get_xdata(), long.time.values, np.degrees(np.arccos(np.clip(z[:, 2], -1, 1))))
@@ -135,7 +143,7 @@ def test_units_and_titles_of_what_is_not_conserved(work, title, note):
     ds = ph.integrate(body, "trapm", step=0.1, t_end=3.0, angular_velocity=(0.3, 0.5, 0.2), settings={"units": "SI"})
     figure = draw(ds)
     assert any(note in word for word in words(panel(figure, title)))
-    assert panel(figure, "Angular momentum in space").get_ylabel() == "kg m² s⁻¹"
+    assert panel(figure, "Angular momentum in space").get_ylabel() == "N m s"
 
 
 @each("rows", some([1, 2, 3], 1))
@@ -175,7 +183,7 @@ def test_several_bodies_show_the_first_and_the_sum(body):
         twice = np.stack([body[name].values, body[name].values * (1.0 if name == "attitude" else 2.0)], axis=1)
         both[name] = (("time", "body", body[name].dims[-1]), twice, body[name].attrs)
     figure = draw(both)
-    assert "body 1 of 2" in panel(figure, "Polhode").get_title(loc="left")
+    assert ", body 1" in panel(figure, "Polhode").get_title(loc="left")
     polhode = momentum_errors(both)["angular_momentum_space"][0]
     np.testing.assert_allclose(polhode, momentum_errors(body)["angular_momentum_space"][0], rtol=0, atol=1e-15)
 
@@ -276,8 +284,9 @@ def test_a_spike_in_a_long_run_is_drawn(body):
     long["energy_error"] = ("time", error, body.energy_error.attrs)
     long["angular_momentum_space"][54_321, 0] += 1e-3
     figure = draw(long)
-    line = panel(figure, "Energy").lines[0]
-    assert line.get_ydata().max() == 3e-5 and len(line.get_ydata()) < 3000
+    axes = panel(figure, "Energy")
+    assert ranges(axes).max() == 3e-5 and sum(len(line.get_ydata()) for line in axes.lines) < 6000
+    assert "shaded: range of fast swings" in said(figure)
     size = np.linalg.norm(body.angular_momentum_space[0])
     momenta = panel(figure, "spatial angular momentum").lines[0]
     assert momenta.get_ydata().max() == pytest.approx(1e-3 / size, rel=1e-9) and len(momenta.get_ydata()) < 3000
@@ -291,11 +300,40 @@ def test_scattered_rows_hit_no_period():
         assert phase.min() > 0.8 * phase.mean()
 
 
-def test_opening_counts_turning_points_not_round_off():
-    t = np.linspace(0.0, 1000.0, 100_001)
-    curves = np.column_stack([np.sin(t), 1e-17 * np.random.default_rng(0).normal(size=len(t))])
-    assert t[opening(curves, 60) - 1] == pytest.approx(60.5 * np.pi, abs=0.1)
-    assert opening(curves[:2000], 60) == 2000
+def test_an_envelope_has_the_spike_of_a_million_rows_and_leaves_lines_what_they_can_show():
+    n = 1_000_000
+    t = np.linspace(0.0, 1000.0, n)
+    fast = np.where(t < 500.0, np.sin(40.0 * t), np.sin(0.1 * t))
+    fast[123_456], fast[777_777] = 7.0, np.nan
+    at, low, mean, high, busy = envelope(t, fast, 400)
+    assert busy[: n * 49 // 100].all() and not busy[n * 52 // 100 :].any()
+    shaded = np.isfinite(low)
+    assert np.nanmax(high) == 7.0 and at[np.nanargmax(high)] == pytest.approx(t[123_456], abs=2.5 * 3)
+    assert np.nanmin(low) < -0.9999 and (high[shaded][:-6] > 0.999).all() and (np.abs(mean[shaded][8:-20]) < 0.03).all()
+    assert at[shaded].max() < 520.0, "what follows is a line"
+    slow = np.cos(0.1 * t) + 1e-9 * np.random.default_rng(0).normal(size=n)
+    assert not envelope(t, slow, 400)[-1].any(), "round-off is no motion"
+    assert not envelope(t[:2], fast[:2], 400)[-1].any() and not envelope(t[:1], fast[:1], 400)[-1].any()
+    held = np.repeat([0.0, 1.0], n // 2) + 1e-16 * np.random.default_rng(1).normal(size=n)
+    assert not envelope(t, held, 400)[-1].any()
+
+
+def test_angles_are_cut_at_their_wraps_and_seldom():
+    turning = np.linspace(0.0, 12.0 * np.pi, 2000)
+    about_half = np.pi + 0.2 * np.sin(turning)
+    angles = np.column_stack([np.angle(np.exp(1j * turning)), np.angle(np.exp(1j * about_half)), 0.3 * np.sin(turning)])
+    found = fewest_wraps(angles)
+    np.testing.assert_array_equal(found[:, [0, 2]], angles[:, [0, 2]])
+    np.testing.assert_allclose(found[:, 1], about_half, rtol=0, atol=1e-12)
+
+
+def test_the_coasts_are_those_of_the_earth():
+    lon, lat = coastline().T
+    known = np.isfinite(lon)
+    assert known.sum() > 3000 and (known == np.isfinite(lat)).all() and not known.all()
+    assert np.abs(lon[known]).max() <= 180.0 and np.abs(lat[known]).max() <= 90.0
+    for place in ((18.4, -34.1), (-9.4, 38.7), (-70.0, 12.2), (153.5, -28.0)):  # four capes
+        assert np.nanmin(np.hypot(lon - place[0], lat - place[1])) < 1.5
 
 
 def test_labels_are_apart_in_order_and_inside():

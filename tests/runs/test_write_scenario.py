@@ -201,7 +201,7 @@ def test_what_is_no_scenario_is_told(tmp_path):
     with pytest.raises(InvalidInput, match="start is a trajectory"):
         ph.runs.write_scenario(tmp_path / "b.toml", body, step=0.1, steps=2, start=ph.integrate(body, "v2", **run))
     with pytest.raises(FileProblem, match="cannot write"):
-        ph.runs.write_scenario(tmp_path / "no folder" / "b.toml", body, **run)
+        ph.runs.write_scenario(tmp_path / "body.toml" / "b.toml", body, **run)
     assert [one.name for one in tmp_path.iterdir()] == ["body.toml"]
 
 

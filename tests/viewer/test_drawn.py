@@ -132,6 +132,21 @@ def test_cameras_of_an_orbit(opened):
     planet = one_of(drawn(page, "Orbit", k), "3f7cb8")
     greenwich = np.arctan2(*planet["axes"][0][[1, 0]])
     assert abs(np.angle(np.exp(1j * (np.arctan2(r[1], r[0]) - greenwich - float(track.longitude[k]))))) < 1e-3
+    coast = np.array(
+        page.do("""(() => {
+      let found = [];
+      stages.at(-1).things.traverse((one) => {
+        const places = one.isLineSegments && one.geometry.attributes.position;
+        if (places && places.count > 5000) found = Array.from({ length: places.count }, (_, i) =>
+          new THREE.Vector3().fromBufferAttribute(places, i).applyMatrix4(one.matrixWorld).toArray());
+      });
+      return found;
+    })()""")
+    )
+    turned = np.degrees(np.arctan2(coast[:, 1], coast[:, 0]) - greenwich)
+    up = np.degrees(np.arcsin(coast[:, 2] / np.linalg.norm(coast, axis=1)))
+    good_hope = np.hypot(np.angle(np.exp(1j * np.radians(turned - 18.4)), deg=True), up + 34.1)
+    assert good_hope.min() < 1.0 and not (np.abs(up) < 20.0)[np.abs(turned % 360.0 - 200.0) < 3.0].any(), "the Pacific"
     radius, far = np.ptp(planet["points"][:, 2]) / 2, np.linalg.norm(ds.position.values, axis=1).max()
     assert radius == pytest.approx(EARTH.radius / far, rel=5e-3)
     boxes = [one for one in drawn(page, "Orbit", k) if one["kind"] == "BoxGeometry"]
@@ -201,23 +216,50 @@ def test_angles_that_go_around_are_not_joined_across_the_plot(opened):
     teeth = pieces_of_angles(page, 5.3)  # a few, none of which goes back
     assert len([piece for piece in teeth if len(piece) > 2]) == 6
     assert max(np.abs(np.diff(piece[:, 1])).max() for piece in teeth if len(piece) > 1) < 20.0
-    band = pieces_of_angles(page, 1000.3)
-    assert len(band) > 300 and all(np.ptp(piece[:, 1]) > 60.0 for piece in band[2:-2])
+    assert pieces_of_angles(page, 1000.3) == [], "no mean of an angle that goes round"
+    (band,) = pieces_of_angles(page, 1000.3, "band")
+    assert np.ptp(band[:, 0]) > 370.0
+    upper, lower = band[: len(band) // 2], band[: len(band) // 2 - 1 : -1]
+    assert (lower[2:-2, 1] - upper[2:-2, 1] > 60.0).all()
 
 
-def pieces_of_angles(page, turns):
+def test_a_chart_shades_what_turns_faster_than_its_pixels_and_loses_no_spike(opened):
+    page = opened(ph.view(ph.integrate(ph.free_body([2.0, 3.0, 4.5]), step=0.1, steps=5, angular_velocity=(0, 0, 1))))
+    swing = "(k < 50000 ? Math.sin(k) : Math.sin(k / 5000)) + (k === 1234 ? 9 : 0)"
+    (band,) = pieces_of(page, "band", swing, 100_000)
+    assert band[:, 1].min() == pytest.approx(pieces_of(page, "band", swing, 100_000, 10.0)[0][:, 1].min(), abs=0.2)
+    assert np.ptp(band[:, 0]) == pytest.approx(0.5 * 384, abs=8.0)
+    line = np.concatenate(pieces_of(page, "line", swing, 100_000))
+    calm = line[line[:, 0] < 62 + 0.45 * 384]
+    assert np.ptp(calm[:, 1]) < 8.0 < 0.25 * np.ptp(band[:, 1]), "the line is the mean"
+    assert len(line[line[:, 0] > 62 + 0.55 * 384]) > 150
+    noise = "(k > 50000) + 1e-12 * Math.sin(k)"
+    assert pieces_of(page, "band", noise, 100_000) == []
+
+
+def pieces_of_angles(page, turns, which="line"):
     """The pieces of the line of an angle that goes around so many times."""
     page.do(f"""(() => {{
       globalThis.values = Float32Array.from({{length: 4001}}, (_, k) => ((k / 4000 * {turns} * 360 + 180) % 360) - 180);
       const whole = values.slice();
       for (let k = 1; k < 4001; k++) if (Math.abs(whole[k] - whole[k - 1]) > 180) values[k] = NaN;
     }})()""")
-    path = page.do("""(() => {
-      const times = Float64Array.from(values, (_, k) => k), colour = "#0072b2";
-      const group = {name: "yaw", unit: "deg", log: false, lines: [{label: "yaw", values, times, colour, dash: ""}]};
-      return polhodeViewer.charts.chart(group, [0, 4000], [], () => {}).box.querySelector(".pv-line").getAttribute("d");
-    })()""")
-    return [np.array([one.split() for one in piece.split("L")], dtype=float) for piece in path.split("M")[1:]]
+    return pieces_of(page, which)
+
+
+def pieces_of(page, which, swing="", many=4001, top=0.0):
+    """The pieces of a path of a chart: of what is drawn, or shaded; a last number keeps the scale."""
+    if swing:
+        page.do(f"globalThis.values = Float64Array.from({{length: {many}}}, (_, k) => {swing})")
+        page.do(f"{top} && (values[1234] = {top})")
+    path = page.do(f"""(() => {{
+      const times = Float64Array.from(values, (_, k) => k), colour = "#0072b2", unit = {"''" if swing else "'deg'"};
+      const group = {{name: "yaw", unit, log: false, lines: [{{label: "yaw", values, times, colour, dash: ""}}]}};
+      const box = polhodeViewer.charts.chart(group, [0, {many - 1}], [], () => {{}}).box;
+      return box.querySelector(".pv-{which}")?.getAttribute("d") || "";
+    }})()""")
+    pieces = path.replace("Z", "").split("M")[1:]
+    return [np.array([one.split() for one in piece.split("L")], dtype=float) for piece in pieces]
 
 
 def test_wheels_are_discs_across_their_axes(opened):

@@ -10,6 +10,7 @@ import polhode as ph
 from each import each
 from each_system import built, start_of
 from polhode.errors import InvalidInput
+from polhode.plots.shown import coastline
 from polhode.viewer.arrays import read
 from polhode.viewer.page import references
 from polhode.viewer.scene import dumped
@@ -309,10 +310,38 @@ def test_spacecraft_about_the_earth():
     track = numbers(view, orbit["ground_track"])
     told = ph.trajectory.frames.ground_track(ds)
     assert np.abs(track[:, 1] - np.degrees(told.latitude.values)).max() < 0.006
+    coast, shore = numbers(view, orbit["coast"]), coastline()
+    assert np.abs(coast - shore)[np.isfinite(shore)].max() <= 0.051 and (coast[np.isnan(shore)] > 200.0).all()
     assert fact(view, "local vertical").startswith("LVLH: z to the centre, y against r x v, ")
     assert len(orbit["shadow"]) == 2 and all(a < b for a, b in orbit["shadow"])
     groups = [one["group"] for one in view.scene["runs"][0]["series"]]
     assert {"Altitude", "Attitude to the local vertical (LVLH)", "Body z to the centre"} <= set(groups)
+
+
+def test_molecules_in_a_bath_show_the_energy_that_is_kept():
+    spheres = ph.dipoles(8, box=4.0, cutoff=1.9)
+    start = ph.initial.cubic(2, 2.0, seed=1).state | ph.initial.random_rotations(8, 1)
+    start |= ph.initial.thermal(spheres, 1.0, 1)
+    ds = ph.integrate(spheres, ph.methods.nose_hoover(temperature=1.0, tau=0.5), step=0.01, steps=40, **start)
+    view = ph.view(ds)
+    run = view.scene["runs"][0]
+    first = run["series"][0]
+    assert first["group"] == "Energy with the bath's: change / kinetic energy"
+    change = np.abs(ds.conserved_energy - ds.conserved_energy[0]).values / float(ds.kinetic_energy.mean())
+    np.testing.assert_allclose(numbers(view, first["lines"][0]["values"]), change, rtol=1e-3, atol=1e-9)
+    assert "energy error" not in {one["name"] for one in run["invariants"]}
+    assert (
+        fact(view, "largest energy error")
+        == f"{change.max():.3g}, with the bath's, over the kinetic energy, of all rows"
+    )
+
+
+def test_bodies_without_names_are_counted_from_one():
+    pair = ph.integrate(ph.gravitating_bodies(mu=[3.0, 1.0]), "v2", step=0.01, steps=5,
+                        position=[(0, 0, 0), (1, 0, 0)], velocity=[(0, 0, 0), (0, 1.5, 0)])  # fmt: skip
+    groups = {one["group"]: one for one in ph.view(pair).scene["runs"][0]["series"]}
+    lines = groups["Distance from the barycentre"]["lines"]
+    assert [one["label"] for one in lines] == ["body 1", "body 2"]
 
 
 def test_events_are_counted():
@@ -510,7 +539,7 @@ def test_curves_of_what_a_spacecraft_carries():
     lines = groups["Body axes to the Sun"]["lines"]
     angle = np.degrees(ds.polhode.pointing_error((1, 0, 0), "sun").values)
     assert np.abs(numbers(view, lines[0]["values"]) - angle).max() < 0.2 and len(lines) == 3
-    assert groups["Momentum of each wheel"]["unit"] == "kg m2 s-1" and groups["Angle of each gimbal"]["unit"] == "deg"
+    assert groups["Momentum of each wheel"]["unit"] == "N m s" and groups["Angle of each gimbal"]["unit"] == "deg"
     fired = numbers(view, groups["Time of thrust of each thruster"]["lines"][0]["values"])
     assert np.abs(fired - ds.thruster_fired.values[:, 0]).max() < 0.2 and fired[-1] > 200.0
     assert "Commanded dipole of each torquer" in groups

@@ -91,7 +91,7 @@ def torquers(axes: Vectors, max_dipole: Moments | None = None, *, command: Momen
     """
     e = unit_vectors(axes, "axes")
     first = of_each(command, "command", len(e), "torquers", "A * m**2")
-    starts = {"dipole_command": {"start": first.tolist(), "unit": "A m^2"}}
+    starts = {"dipole_command": {"start": first.tolist(), "unit": "A m2"}}
     if max_dipole is None:
         return made(of_commands, "torquers", {"axes": plain(axes)}, axes=e).states(**starts)
     most = of_each(max_dipole, "max_dipole", len(e), "torquers", "A * m**2")

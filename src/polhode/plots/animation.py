@@ -102,7 +102,8 @@ def animate(
     ds : xarray.Dataset
         From ``polhode.integrate`` or a file.
     path : path
-        Ends in ``.gif``, ``.apng`` or ``.png``, ``.mp4`` or ``.webm``; the last two need ffmpeg.
+        Ends in ``.gif``, ``.apng`` or ``.png``, ``.mp4`` or ``.webm``; the last two need ffmpeg. Its folder is created
+        if missing.
     seconds : float, optional
         How long the film is. Default: 6 s, or as long as the run takes at ``speed``.
     fps : int

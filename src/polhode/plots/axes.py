@@ -11,13 +11,13 @@ import numpy as np
 
 from polhode.arguments import Array, Mask
 from polhode.plots import style
-from polhode.plots.rows import FEW, beside, extremes, opening
+from polhode.plots.rows import FEW, STILL, beside, envelope, extremes
 from polhode.plots.shown import Shown, in_units
 from polhode.plots.style import GREY, Axes, Axis, Figure, Formatter, RendererBase
 
 NOTE = "note"  # the mark (gid) of a note that belongs to a title
 SHADE = "#dfe2e8"
-STILL = 1e-9  # curves that vary by less than this part of their size are drawn as constant
+RANGE = "range"  # the mark of what is shaded between the extremes of a curve
 
 
 def title(axes: Axes, words: str, note: str = "") -> None:
@@ -176,39 +176,42 @@ def y_ticks(axes: Axes) -> None:
 
 
 # ------------------------------------------------------------------ curves
-def line(axes: Axes, times: Array, values: Array, colour: str, rows: int, **how: Any) -> None:
-    """A curve; of few rows, each has a marker."""
-    marker = {"marker": "o", "markersize": 4 if style.inches(axes)[0] > 4 else 3} if rows <= FEW else {}
-    axes.plot(times, values, color=colour, **{**marker, **how})
+def line(
+    axes: Axes, times: Array, values: Array, colour: str, gaps: Mask | None = None, turns: bool = False, **how: Any
+) -> bool:  # fmt: skip
+    """A curve, of few rows with a marker for each; where it oscillates faster than pixels show, its range and mean.
+    It is cut at gaps, whose ends are dots, and at the wraps of an angle (deg). Returns whether there are gaps."""
+    at, low, mean, high, busy = envelope(times, values, max(1, int(style.DPI * style.inches(axes)[0])))
+    slow = np.where(busy, np.nan, values)
+    chosen = extremes(slow)
+    x, y = times[chosen], slow[chosen]
+    far = np.zeros(len(x) - 1, dtype=bool)
+    if gaps is not None and gaps.any():
+        far = np.logical_or.reduceat(gaps, chosen[:-1]) & ~busy[chosen[:-1]]
+        style.dots(axes, np.column_stack([x, y])[beside(far)], 3.0 if len(x) < 200 else 1.8, colour)
+    cuts = np.flatnonzero(far | (np.abs(np.diff(y)) > 90.0) if turns else far) + 1
+    marker = {"marker": "o", "markersize": 4 if style.inches(axes)[0] > 4 else 3} if len(values) <= FEW else {}
+    if not busy.all():
+        axes.plot(np.insert(x, cuts, np.nan), np.insert(y, cuts, np.nan), color=colour, **{**marker, **how})
+    if busy.any():
+        axes.fill_between(at, low, high, color=colour, alpha=0.3, linewidth=0.0, gid=RANGE)
+        if not turns:
+            axes.plot(at, mean, color=colour, **how)
+    return bool(far.any())
 
 
 def curves(
     axes: Axes, shown: Shown, words: str, values: Array, labels: Sequence[tuple[str, str]], units: str,
-    *, whole: bool = False, gaps: Mask | None = None, turns: bool = False, notes: Sequence[str] = (),
+    *, gaps: Mask | None = None, turns: bool = False, notes: Sequence[str] = (),
 ) -> None:  # fmt: skip
-    """Draw components along time, labelled at the right end, and a title with notes, which say what part of the run is
-    drawn."""
-    n = len(values)
-    times = shown.times if n == shown.count else shown.thin.times
-    rows = n if whole else opening(values)
-    part = values[:rows]
-    finite = np.abs(part[np.isfinite(part)])
+    """Draw components along time, labelled at the right end, and a title with notes."""
+    times = shown.times if len(values) == shown.count else shown.thin.times
+    finite = np.abs(values[np.isfinite(values)])
     factor, unit = in_units(units, float(finite.max()) if finite.size else 0.0)
-    part = part * factor
-    broken = gaps is not None and bool(gaps[: rows - 1].any())
-    for k, (_, colour) in enumerate(labels):
-        cuts = np.abs(np.diff(part[:, k])) > 90.0 if turns else np.zeros(max(0, rows - 1), dtype=bool)
-        if (broken or cuts.any()) and rows <= MOST_CUT:
-            far = gaps[: rows - 1] if gaps is not None and broken else np.zeros_like(cuts)
-            _with_gaps(axes, times[:rows], part[:, k], far, cuts, colour)
-        elif broken:
-            style.dots(axes, np.column_stack([times[:rows], part[:, k]]), 1.2, colour)
-        else:
-            chosen = extremes(part[:, k])
-            line(axes, times[chosen], part[chosen, k], colour, rows)
-    time_axis(axes, shown, times[:rows])
-    said = [] if rows == n else [f"the beginning, to t = {times[rows - 1]:.3g} of {times[-1]:.6g}"]
-    said += ["dots: rows are too far apart for a line"] if broken else []
+    part = values * factor
+    broken = [line(axes, times, part[:, k], colour, gaps, turns) for k, (_, colour) in enumerate(labels)]
+    said = ["dots: rows are too far apart for a line"] if any(broken) else []
+    time_axis(axes, shown, times)
     if finite.size:
         some = part[np.isfinite(part)]
         low, high = float(some.min()), float(some.max())
@@ -216,7 +219,9 @@ def curves(
         if units == "component":  # of a quaternion
             axes.set_ylim(-1.08, 1.08)
         elif turns and size > 100.0:
-            axes.set(ylim=(-190.0, 190.0), yticks=(-180, -90, 0, 90, 180))
+            ends = 0 if low > -10.0 and high > 190.0 else -180, 360 if high > 190.0 else 180
+            every = 180 if ends[1] - ends[0] > 360 and style.inches(axes)[1] < 1.5 else 90
+            axes.set(ylim=(ends[0] - 10.0, ends[1] + 10.0), yticks=range(ends[0], ends[1] + 1, every))
         elif high - low <= max(STILL * size, STILL if unit == "deg" else 0.0):
             middle = 0.5 * (low + high)  # limits about a constant: a thousandth of it, of zero 1
             room = max(1e-3 * abs(middle), 0.01 if unit == "deg" else 0.0) or 1.0
@@ -239,21 +244,15 @@ def curves(
     title(axes, words, "; ".join(part for part in (*notes, *said) if part))
 
 
+def ranges(axes: Axes) -> bool:
+    """Whether the range of a curve is shaded."""
+    return any(one.get_gid() == RANGE for one in axes.collections)
+
+
 def label(unit: str, exponent: int = 0) -> str:
     """The label of an axis: a power of ten and units."""
     alone = "" if unit in ("", "1") else style.pretty_units(unit)
     return " ".join(part for part in (style.power(exponent), alone) if part)
-
-
-MOST_CUT = 20_000  # most rows of a line with gaps
-
-
-def _with_gaps(axes: Axes, times: Array, values: Array, gaps: Mask, cuts: Mask, colour: str) -> None:
-    """A line that is left out in gaps, where rows are dots, and at cuts."""
-    at = np.flatnonzero(gaps | cuts) + 1
-    axes.plot(np.insert(times, at, np.nan), np.insert(values, at, np.nan), color=colour)
-    ends = np.column_stack([times, values])[beside(gaps)]
-    style.dots(axes, ends, 3.0 if len(times) < 200 else 1.8, colour)
 
 
 def log_axis(axes: Axes) -> None:

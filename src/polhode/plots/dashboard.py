@@ -13,7 +13,7 @@ from polhode.arguments import MOST_SQUARED, choice
 from polhode.errors import InvalidInput, answering
 from polhode.lazy import xr
 from polhode.plots import style
-from polhode.plots.axes import add_note, fit_sides, fit_titles
+from polhode.plots.axes import add_note, fit_sides, fit_titles, ranges
 from polhode.plots.panels import ALONG, WIDE, Panel, chosen, usual
 from polhode.plots.shown import Shown
 from polhode.plots.style import VERMILION, Figure
@@ -51,15 +51,16 @@ def dashboard(ds: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Fig
     polhode; point masses path and phase plane; molecules temperatures, energies, bodies and the distribution of
     distances; each with the errors of energy and conserved momenta. Of several rigid bodies the first is shown; energy
     and momenta are of all. Where the run has shadows, panels are grey in them. Times and lengths of runs in SI units
-    are shown in hours, days, kilometres where they are large. A million rows are drawn in about a second, without
-    losing extremes of the errors. ``polhode.plots.figure`` draws panels of choice.
+    are shown in hours, days, kilometres where they are large. The whole run is drawn, a million rows in
+    about a second, without losing extremes: where curves swing faster than pixels show, their range is shaded, with a
+    line of the mean. ``polhode.plots.figure`` draws panels of choice.
 
     Parameters
     ----------
     ds : xarray.Dataset
         From ``polhode.integrate`` or a file, or the ``trajectory`` of a failed run.
     path : path, optional
-        Also write a PNG (100 pixels per inch), PDF or SVG to this file, atomically.
+        Also write a PNG (100 pixels per inch), PDF or SVG to this file, atomically; its folder is created if missing.
 
     Returns
     -------
@@ -92,8 +93,8 @@ def dashboard(ds: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Fig
     panels = usual(shown)
     size, boxes = _arranged(panels, "incomplete" in ds.attrs)
     with style.drawing(path, size) as figure:
-        _heading(figure, ds, shown)
         _draw(figure, shown, panels, boxes)
+        _heading(figure, ds, shown)
     return figure
 
 
@@ -113,7 +114,8 @@ def figure(
     size : {"page", "column"}
         7 inches wide, panels in two columns; or 3.4 inches wide, panels below each other.
     path : path, optional
-        Also write a PDF or SVG, with its fonts and without dates, or a PNG of 300 pixels per inch, atomically.
+        Also write a PDF or SVG, with its fonts and without dates, or a PNG of 300 pixels per inch, atomically; its
+        folder is created if missing.
 
     Returns
     -------
@@ -142,7 +144,7 @@ def figure(
     found = chosen(panels, shown)
     height, boxes = _stacked(found, SIZES[size])
     with style.drawing(path, (SIZES[size], height), style.PAPER, DPI_OF_PAPER, dpi=150) as picture:
-        _draw(picture, shown, found, boxes, len(shown.shadows) > 0)
+        _draw(picture, shown, found, boxes, [SHADOW] * (len(shown.shadows) > 0), [SHADED])
     return picture
 
 
@@ -195,8 +197,15 @@ BARE = {"orbit": (0.25, 0.15, 0.5, 0.1), "polhode": (0.3, 0.2, 0.5, 0.1), "axis"
 IN_SPACE = (0.25, 0.4, 0.5, 0.3)
 
 
-def _draw(figure: Figure, shown: Shown, panels: Sequence[Panel], boxes: Sequence[Box], explained: bool = False) -> None:
-    """Draw each panel into its cell; the first along time explains what is grey, if that is to be explained."""
+SHADOW, SHADED = "grey: in the shadow", "shaded: range of fast swings"
+
+
+def _draw(
+    figure: Figure, shown: Shown, panels: Sequence[Panel], boxes: Sequence[Box],
+    grey: Sequence[str] = (), shaded: Sequence[str] = (),
+) -> None:  # fmt: skip
+    """Draw each panel into its cell; the first along time explains what is grey, and the first with ranges these, by
+    words that are to be said."""
     wide, high = figure.get_figwidth(), figure.get_figheight()
     letters = style.points() / style.RC["font.size"]
     cells = []
@@ -207,9 +216,12 @@ def _draw(figure: Figure, shown: Shown, panels: Sequence[Panel], boxes: Sequence
         rectangle = ((x + left) / wide, (y + below) / high, (w - left - right) / wide, (h - above - below) / high)
         axes = figure.add_axes(rectangle, projection="3d" if panel.space(shown) else None)
         panel.draw(axes, shown)
-        if explained and panel.shape == ALONG:
-            add_note(axes, "grey: in the shadow")
-            explained = False
+        if panel.shape == ALONG:
+            add_note(axes, "; ".join(grey))
+            grey = ()
+        if ranges(axes):
+            add_note(axes, "; ".join(shaded))
+            shaded = ()
         cells.append((axes, (x / wide, (x + w - 0.05) / wide)))
         if panel.name not in BARE and not panel.space(shown):
             columns.setdefault((x, panel.shape), []).append(cells[-1])
@@ -222,8 +234,9 @@ def _heading(figure: Figure, ds: xr.Dataset, shown: Shown) -> None:
     attrs, high = ds.attrs, figure.get_figheight()
     method = str(attrs.get("method", ""))
     described = str(attrs.get("method_description", ""))
-    steps_taken = f"rtol {_number(attrs['rtol'])}" if "rtol" in attrs else f"step {_number(attrs.get('step'))}"
-    what = f"{attrs.get('system', 'trajectory')}  ·  {method}  ·  {steps_taken}"
+    clock = shown.unit("time")
+    steps_taken = f"rtol {_number(attrs['rtol'])}" if "rtol" in attrs else f"step {_number(attrs.get('step'))} {clock}"
+    what = f"{shown.called or 'trajectory'}  ·  {method}  ·  {steps_taken}".strip()
     titled = "scenario" in attrs and attrs.get("title")  # a title given by the user goes first
     head = textwrap.shorten(str(attrs["title"]), 90, placeholder=" ...") if titled else what
     figure.text(0.022, 1.0 - 0.29 / high, head, fontsize=15, fontweight="bold", va="center")
@@ -239,8 +252,7 @@ def _heading(figure: Figure, ds: xr.Dataset, shown: Shown) -> None:
         if len(times) > 1 else f"1 row, t = {times[0]:.6g}"
     )  # fmt: skip
     parts.append(rows + unit)
-    if len(shown.shadows):
-        parts.append("grey: in the shadow")
+    parts += [SHADOW] * (len(shown.shadows) > 0) + [SHADED] * any(map(ranges, figure.axes))
     line = textwrap.shorten("  ·  ".join(parts), 170, placeholder=" ...")
     figure.text(0.022, 1.0 - 0.56 / high, line, fontsize=10, color="#5a5a5a", va="center")
     if "incomplete" in attrs:

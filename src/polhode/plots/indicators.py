@@ -69,7 +69,7 @@ def indicator(
     axes : matplotlib axes, optional
         Draw there, instead of in a figure of its own.
     path : path, optional
-        Also write a PNG, PDF or SVG to this file, atomically.
+        Also write a PNG, PDF or SVG to this file, atomically; its folder is created if missing.
 
     Returns
     -------

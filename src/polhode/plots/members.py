@@ -86,7 +86,7 @@ def bands(
         Variables along ``time``, such as ``"angular_velocity"``. Left out, those of ``angular_velocity``, ``position``
         and ``energy_error`` that there are, or else the first that has bands.
     path : path, optional
-        Also write a PNG, PDF or SVG to this file, atomically.
+        Also write a PNG, PDF or SVG to this file, atomically; its folder is created if missing.
 
     Returns
     -------
@@ -311,7 +311,7 @@ def corner(
     names : str or sequence of str, optional
         Variables or coordinates of the members, 12 numbers at most; unless given, what varied.
     path : path, optional
-        Also write a PNG, PDF or SVG to this file, atomically.
+        Also write a PNG, PDF or SVG to this file, atomically; its folder is created if missing.
     row : int
         The row at which variables along ``time`` are taken, the last unless given.
 
@@ -417,7 +417,7 @@ def success(
         each, of one vector two. Unless given, two of what varied. Of several numbers those are taken whose means differ
         most between success and failure, in standard deviations.
     path : path, optional
-        Also write a PNG, PDF or SVG to this file, atomically.
+        Also write a PNG, PDF or SVG to this file, atomically; its folder is created if missing.
     passed : array_like of bool (members,), optional
         A condition of your own, besides running to the end: where it is False the member has missed it.
 

@@ -12,7 +12,7 @@ from polhode.lazy import matplotlib, pd, xr
 from polhode.plots import solids, style
 from polhode.plots.axes import bare, name_plane, plain_ticks, title
 from polhode.plots.rows import beside, filled, joined, scattered, thinned, unresolved
-from polhode.plots.shown import DEGREE, Shown, in_units
+from polhode.plots.shown import DEGREE, Shown, coastline, in_units
 from polhode.plots.sphere_panels import graticule
 from polhode.plots.style import BLUE, FAINT, GREEN, GREY, INK, ORANGE, SKY, VERMILION, Axes, Axes3D
 from polhode.plots.time_panels import XYZ, coordinates, heaviest, names_of
@@ -22,6 +22,7 @@ from polhode.trajectory.surroundings import place_of_sun
 TURNS = 12.0  # of more turns the first and the last are drawn as lines, the others as dots
 DOTS = 6000
 ROUND = np.linspace(0.0, 2.0 * np.pi, 181)
+COAST = "#a9b2bd"
 APART = "dots: rows are too far apart for a line"
 
 
@@ -381,6 +382,8 @@ def draw_ground_track(axes: Axes, shown: Shown) -> None:
     gaps = unresolved(t, r, v, float(np.abs(r).max()) or 1.0) if len(t) > 1 else np.zeros(0, dtype=bool)
     times, path = filled(t, r, v, gaps)
     longitude, latitude = _below(shown, times, path)
+    if centre.name == "Earth":
+        axes.plot(*coastline().T, color=COAST, linewidth=0.6, zorder=1.2)
     at = np.flatnonzero(np.abs(np.diff(longitude)) > 180.0) + 1
     axes.plot(np.insert(longitude, at, np.nan), np.insert(latitude, at, np.nan), color=BLUE, linewidth=0.9)
     dots = _below(shown, t, r)
@@ -388,7 +391,7 @@ def draw_ground_track(axes: Axes, shown: Shown) -> None:
         style.dots(axes, np.transpose(dots), 1.8, BLUE)
         notes.append(APART)
     style.mark_ends(axes, (dots[0][0], dots[1][0]), (dots[0][-1], dots[1][-1]), sizes=(6.0, 4.5), zorder=6)
-    every = 60 if style.inches(axes)[0] > 3.0 else 90
+    every = 60 if min(style.inches(axes)[0], 2.0 * style.inches(axes)[1]) > 3.0 else 90
     axes.set(xlim=(-180, 180), ylim=(-90, 90), xticks=range(-180, 181, every), yticks=range(-90, 91, 30))
     axes.axhline(0.0, color=FAINT, linewidth=0.9, zorder=1)
     axes.set(aspect="equal", ylabel="latitude (deg)")

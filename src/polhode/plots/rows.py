@@ -1,4 +1,4 @@
-"""Which rows of a trajectory a panel draws (extremes, evenly spread ones, the beginning), and curves between them.
+"""Which rows of a trajectory a panel draws (extremes, evenly spread ones), envelopes, and curves between rows.
 
 Curves are cubics where rows resolve the motion; where they do not, there is no curve. Every interval is judged by
 itself: the same cubic over twice the interval misses the row in its middle by some 16 times the error of the
@@ -14,7 +14,10 @@ from polhode.trajectory.frames import between_rows, hermite
 
 BINS = 1000  # bins of a long time series; a panel is about 550 pixels wide
 POINTS = 6000  # most points of a curve on a sphere or in space
-EXTREMA = 60  # oscillating curves are drawn up to this many extrema: more would be a solid block
+BUSY = 0.5  # share of columns of pixels with turning points from which on a curve, nearly a block, is an envelope
+NEAR, AROUND = 15, 2  # columns to each side over which turning points are counted, and extremes taken
+SWING = 0.05  # part of the range by which a curve swings between turning points that count: not its round-off
+STILL = 1e-9  # curves that vary by less than this part of their size are drawn as constant
 FEW = 40  # up to this many rows, each has a marker
 
 
@@ -54,30 +57,39 @@ def even(n: int, most: int) -> Indices:
     return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
 
 
-def opening(curves: Array, most: int = EXTREMA) -> int:
-    """Rows in which the fastest of the curves (n, k) has ``most`` extrema; ``n`` unless one has over twice as many.
-    Curves of negligible range do not count, so round-off is not taken for motion."""
-    n = len(curves)
-    if n < 4:
-        return n
-    reach = np.ptp(np.nan_to_num(curves), axis=0)
-    least = n
-    for k in np.flatnonzero(reach > 1e-6 * reach.max()) if reach.max() > 0.0 else []:
-        slope = np.diff(curves[:, k])
-        turns = np.flatnonzero(slope[1:] * slope[:-1] < 0.0)
-        if len(turns) > 2 * most:
-            least = min(least, int(turns[most]) + 2)
-    return max(least, min(n, 12))
+def envelope(times: Array, values: Array, columns: int) -> tuple[Array, Array, Array, Array, Mask]:
+    """Time, smallest, mean and largest value of each column of pixels with rows, NaN where a line can show the curve;
+    and which rows (n,) it cannot show."""
+    column = np.minimum(columns * (times - times[0]) / (times[-1] - times[0] or 1.0), columns - 1.0).astype(np.int64)
+    slope = np.diff(values)
+    moving = np.flatnonzero(slope)
+    turning = moving[1:][(slope[moving[1:]] > 0.0) != (slope[moving[:-1]] > 0.0)]
+    known = values[np.isfinite(values)]
+    reach = max(SWING * float(np.ptp(known)), STILL * float(np.abs(known).max())) if known.size else 0.0
+    turning = turning[1:][np.abs(np.diff(values[turning])) > reach]
+    window = np.ones(min(2 * NEAR + 1, columns))
+    many = np.minimum(np.bincount(column[turning], minlength=columns), 1)
+    busy = (np.convolve(many, window, "same") >= BUSY * np.convolve(np.ones(columns), window, "same"))[column]
+    if not busy.any():
+        return *np.full((4, 1), np.nan), busy
+    first = np.flatnonzero(np.diff(column, prepend=-1))
+    sums = np.add.reduceat(values, first) / np.diff(first, append=len(values))
+    found = []
+    for pick, of in (
+        (np.fmin, np.fmin.reduceat(values, first)),
+        (np.add, sums),
+        (np.fmax, np.fmax.reduceat(values, first)),
+    ):
+        about = np.lib.stride_tricks.sliding_window_view(np.pad(of, AROUND, "edge"), 2 * AROUND + 1)
+        found.append(np.where(busy[first], pick.reduce(about, axis=1), np.nan))
+    return times[first], found[0], found[1] / (2 * AROUND + 1), found[2], busy
 
 
-def band(times: Array, values: Array, bins: int) -> tuple[Array, Array, Array]:
-    """Time, smallest and largest value of each bin."""
-    edges = np.linspace(0, len(values), min(bins, len(values)) + 1).astype(np.int64)[:-1]
-    low = np.fmin.reduceat(values, edges)
-    high = np.fmax.reduceat(values, edges)
-    centre = 0.5 * (times[edges] + times[np.append(edges[1:], len(values)) - 1])
-    centre[0], centre[-1] = times[0], times[-1]
-    return centre, low, high
+def fewest_wraps(angles: Array) -> Array:
+    """Angles (n, k; rad), each between -pi and pi, or between 0 and 2 pi where it passes an end of that less often."""
+    other = angles % (2.0 * np.pi)
+    many, fewer = ((np.abs(np.diff(one, axis=0)) > np.pi).sum(axis=0) for one in (angles, other))
+    return np.where(fewer < 0.75 * many, other, angles)
 
 
 def joined(points: Array, rows: int, size: float) -> bool:

@@ -7,8 +7,10 @@ or years where they are long, lengths kilometres or astronomical units, angles d
 
 from __future__ import annotations
 
-from functools import cached_property
+from base64 import b85decode
+from functools import cache, cached_property
 from math import pi
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,8 +38,10 @@ LARGER: dict[str, tuple[tuple[float, float, str], ...]] = {
     "rad s-1": ((0.0, DEGREE, "deg s-1"),),
 }
 """Of a unit: the least size from which on another is used, its factor, its name."""
+SHORTER = {"kg m2 s-1": "N m s", "kg m s-1": "N s", "A m^2": "A m2"}
 DERIVED = 20_000  # most rows of which elements and angles are computed
 PLAIN = ("", "consistent")  # labels of units that are the user's own
+BETWEEN = 32767  # stands between pieces of coasts
 MOST_SHADOWS = 150  # more shadows would be a grey area
 POINT = (np.zeros(3), np.array((1.0, 0.0, 0.0, 0.0)))  # inertia of a body that does not turn
 Inertia = tuple[Array, Array]
@@ -49,7 +53,18 @@ def in_units(units: str, reach: float) -> tuple[float, str]:
     for least, factor, name in LARGER.get(units, ()):
         if reach >= least:
             return factor, name
-    return 1.0, units
+    return 1.0, SHORTER.get(units, units)
+
+
+@cache
+def coastline() -> Array:
+    """Longitudes and latitudes (n, 2; deg) of the coasts of the Earth, with NaN between pieces."""
+    text = Path(__file__).with_name("coastline.txt").read_text(encoding="ascii").rpartition("\n\n")[2]
+    hundredths = np.frombuffer(b85decode(text.replace("\n", "")), "<i2").reshape(-1, 2)
+    return np.where(hundredths == BETWEEN, np.nan, 0.01 * hundredths)
+
+
+BATH = "Energy with the bath's: change / kinetic energy"  # what ``Shown.bath_error`` is
 
 
 class Shown:
@@ -89,6 +104,12 @@ class Shown:
     def system(self) -> str:
         """Name of the system."""
         return str(self.whole.attrs.get("system", ""))
+
+    @cached_property
+    def called(self) -> str:
+        """What a picture calls it: the names of the bodies of a sum, else its kind."""
+        told = [name for name, one in self.arguments.items() if isinstance(one, dict) and one.get("kind") == "body"]
+        return ", ".join(told[:3]) + " ..." * (len(told) > 3) if told else self.system.replace("_", " ")
 
     @cached_property
     def bodies(self) -> int:
@@ -177,6 +198,14 @@ class Shown:
             return []
         axes = axes * np.array([1.0, 1.0, np.linalg.det(axes)])
         return [(1.0 / values, rotation.quaternion_from_matrix(axes))]
+
+    @cached_property
+    def bath_error(self) -> Array | None:
+        """Change, at all rows, of the energy with that of a heat bath, over the mean kinetic energy; None without."""
+        if "conserved_energy" not in self.whole:
+            return None
+        values = np.asarray(self.whole["conserved_energy"].values, dtype=float)
+        return (values - values[0]) / (float(self.whole["kinetic_energy"].mean()) or 1.0)
 
     # ------------------------------------------------------------------ panels
     @cached_property
@@ -310,9 +339,7 @@ class Shown:
     @property
     def of_body(self) -> str:
         """Ending of a title that says which body of several is drawn."""
-        if "body" in self.ds.dims and "body" in self.ds.coords:
-            return f", body {self.names[0]!r} of {self.bodies}"
-        return f", body 1 of {self.bodies}" if self.bodies > 1 else ""
+        return f", {self.names[0]}" if self.bodies > 1 else ""
 
     # ------------------------------------------------------------------ pages
     @property
@@ -330,7 +357,7 @@ class Shown:
         if self.label in PLAIN or name not in self.whole.variables:
             return ""
         unit = str(self.whole[name].attrs.get("units", ""))
-        return "" if unit == "1" else unit
+        return "" if unit == "1" else SHORTER.get(unit, unit)
 
     def of(self, name: str) -> Array | None:
         """Values (n, N, ...) of a variable of bodies at the rows shown; None where there is no such variable."""

@@ -11,7 +11,7 @@ import numpy as np
 from polhode.arguments import Array
 from polhode.plots import style
 from polhode.plots.axes import bare, title
-from polhode.plots.rows import beside, filled, joined, slopes_of, thinned, unresolved
+from polhode.plots.rows import beside, filled, joined, scattered, slopes_of, thinned, unresolved
 from polhode.plots.shown import Shown, inverse_inertia
 from polhode.plots.solids import camera as looking_from, grown
 from polhode.plots.style import BLUE, FAINT, GREY, INK, VERMILION, Axes, Figure
@@ -123,22 +123,18 @@ def _curve(axes: Axes, camera: Array, times: Array, directions: Array, colour: s
         _draw(axes, camera, exact, colour, 1.4, 0.3, 3.0)
         if n <= 400:
             _dots(axes, camera, directions, colour, 2.5)
-    elif n <= MOST_RESOLVED:
-        slopes = slopes_of(times, directions)
-        gaps = unresolved(times, directions, slopes, 3.0) | (np.linalg.norm(np.diff(directions, axis=0), axis=1) > 0.8)
-        _, path = filled(times, directions, slopes, gaps)
+    else:
+        some = scattered(n, MOST_RESOLVED)
+        t, rows = times[some], directions[some]
+        slopes = slopes_of(t, rows)
+        gaps = unresolved(t, rows, slopes, 3.0) | (np.linalg.norm(np.diff(rows, axis=0), axis=1) > 0.8)
+        _, path = filled(t, rows, slopes, gaps)
         with np.errstate(invalid="ignore"):
             path = path / np.linalg.norm(path, axis=1, keepdims=True)
         _draw(axes, camera, path, colour, 1.4 if n < 3000 else 1.0, 0.3, 3.0)
         if gaps.any():
-            _dots(axes, camera, directions[beside(gaps)], colour, 3.0 if n <= 400 else 1.6)
+            _dots(axes, camera, rows[beside(gaps)], colour, 3.0 if n <= 400 else 1.6)
             note = "dots: rows are too far apart for a line"
-    else:
-        points = thinned(directions)
-        if joined(points, n, 1.0):
-            _draw(axes, camera, points, colour, 1.0, 0.3, 3.0)
-        else:
-            _dots(axes, camera, points, colour, 1.6)
     _ends(axes, (directions[[0, -1]] @ camera.T)[:, :2])
     _enlarged_inset(axes, camera, directions, colour)
     return note

@@ -20,8 +20,8 @@ from polhode.plots.axes import (
     y_ticks,
     zero_line,
 )
-from polhode.plots.rows import BINS, band, extremes
-from polhode.plots.shown import Shown, in_units
+from polhode.plots.rows import fewest_wraps
+from polhode.plots.shown import BATH, Shown, in_units
 from polhode.plots.style import BLUE, COLOURS, GREEN, GREY, INK, PURPLE, VERMILION, Axes
 from polhode.trajectory import frames
 from polhode.trajectory.convergence import momentum_errors
@@ -40,21 +40,18 @@ FAR = 1.0  # radians between the attitudes of two rows from which on they are no
 
 
 def draw_energy(axes: Axes, shown: Shown) -> None:
-    """Plot the energy error over the energies so far; of a thermostat, the change of the energy with the bath's."""
+    """Plot the energy error over the energies so far; of a heat bath, the change of the energy with the bath's."""
     ds, times = shown.ds, shown.times
-    values = shown.values("energy_error")
+    bath = shown.bath_error is not None
+    values = shown.values("energy_error") if shown.bath_error is None else shown.increasing(shown.bath_error)
     told = ds["energy_error"].attrs
     # Files of before the attribute ``scale`` have the error over |H0|, or as it is where H0 is 0.
     start = float(ds["energy"].values[0]) if "energy" in ds and "scale" not in told else 1.0
     over = "energies so far" if "scale" in told else "|H₀|"
-    bath = "conserved_energy" in ds
-    if bath:
-        values = shown.values("conserved_energy") - float(ds["conserved_energy"].values[0])
-        values = values / (float(ds["kinetic_energy"].mean()) or 1.0)
     energy_conserved = "energy" in shown.conserved
     units = ds["energy_change"].attrs.get("units", "") if "energy_change" in ds else ""
     if bath:
-        words = "Energy with the bath's: change / kinetic energy"
+        words = BATH
     elif "work" in ds:
         less = "Energy change less work"
         words = style.with_units(less, units) if start == 0.0 else f"{less} / {over}"
@@ -71,8 +68,7 @@ def draw_energy(axes: Axes, shown: Shown) -> None:
     elif note:
         notes = [] if bath else ["kinetic energy only" if note.startswith("kinetic") else "some work is not recorded"]
     notes.append("exactly zero" if size == 0.0 else f"largest {style.scientific(size)}")
-    chosen = extremes(values)
-    line(axes, times[chosen], values[chosen], BLUE, len(values), linewidth=1.1 if len(values) < 3000 else 0.8)
+    line(axes, times, values, BLUE, linewidth=1.1 if len(values) < 3000 else 0.8)
     zero_line(axes)
     typical = float(np.median(np.abs(finite[finite != 0.0]))) if size > 0.0 else 0.0
     if size == 0.0:
@@ -116,12 +112,7 @@ def draw_momenta(axes: Axes, shown: Shown) -> None:
     for name, (error, _) in errors.items():
         colour = _MOMENTUM_COLOURS[name]
         drawn = np.maximum(shown.increasing(error), floor)
-        if len(drawn) > BINS:
-            centre, low, high = band(times, drawn, BINS // 2)
-            axes.fill_between(centre, low, high, color=colour, alpha=0.22, linewidth=0)
-            axes.plot(centre, high, color=colour, linewidth=1.1)
-        else:
-            line(axes, times, drawn, colour, len(times))
+        line(axes, times, drawn, colour)
         tail = drawn[-max(1, len(drawn) // 20) :]
         ends.append((float(np.nanmax(tail)) if np.isfinite(tail).any() else floor, name, colour))
     log_axis(axes)
@@ -141,7 +132,7 @@ def draw_energies(axes: Axes, shown: Shown) -> None:
     values = np.column_stack([shown.values(f"{name}_energy") for name, _ in ENERGIES]) / shown.bodies
     notes = ["momentum not conserved"] if "box" in shown and not momentum_errors(shown.ds) else []
     words = "Energies per body" if shown.bodies > 1 else "Kinetic and potential energy"
-    curves(axes, shown, words, values, ENERGIES, shown.units("energy"), whole=True, notes=notes)
+    curves(axes, shown, words, values, ENERGIES, shown.units("energy"), notes=notes)
 
 
 def draw_angular_momentum(axes: Axes, shown: Shown) -> None:
@@ -149,7 +140,7 @@ def draw_angular_momentum(axes: Axes, shown: Shown) -> None:
     name = "angular_momentum_space"
     kept = any(word in shown.conserved for word in (name, "total_angular_momentum"))
     notes, units = [] if kept else ["not conserved by this system"], shown.units(name)
-    curves(axes, shown, "Angular momentum in space", shown.total(name), XYZ, units, whole=True, notes=notes)
+    curves(axes, shown, "Angular momentum in space", shown.total(name), XYZ, units, notes=notes)
 
 
 def gaps_between(attitudes: Array) -> Mask:
@@ -211,7 +202,7 @@ def draw_precession(axes: Axes, shown: Shown) -> None:
         curves(axes, shown, words, angle[:, None], (("", VERMILION),), "rad", gaps=gaps, turns=True)
         return
     words, turns = f"Precession: turns of the axis about the vertical{shown.of_body}", angle / (2.0 * np.pi)
-    curves(axes, shown, words, turns[:, None], (("", VERMILION),), "turns", whole=True)
+    curves(axes, shown, words, turns[:, None], (("", VERMILION),), "turns")
 
 
 def _gaps_of_directions(directions: Array) -> Mask:
@@ -234,33 +225,19 @@ def draw_coordinates(name: str, words: str, axes: Axes, shown: Shown) -> None:
 
 def draw_temperature(axes: Axes, shown: Shown) -> None:
     """Plot the temperatures of molecules."""
-    found = [
-        (name, shown.ds[f"temperature{which}"].values, colour)
-        for name, which, colour in (
-            ("translation", "_translational", BLUE), ("rotation", "_rotational", VERMILION), ("both", "", INK),
-        )
-    ]  # fmt: skip
-    for _, values, colour in found:
-        axes.plot(shown.times, values, color=colour, linewidth=0.9 if colour != INK else 1.4)
-    finite = np.concatenate([values[np.isfinite(values)] for _, values, _ in found])
-    if finite.size:
-        room = 0.05 * (float(finite.max() - finite.min()) or 1.0)
-        axes.set_ylim(float(finite.min()) - room, float(finite.max()) + room)
-    ends = [(float(np.mean(values[len(values) // 2 :])), name, colour) for name, values, colour in found]
-    style.label_ends(axes, ends)
-    title(axes, "Temperatures", f"second half: translation {ends[0][0]:.4g}, rotation {ends[1][0]:.4g}")
-    time_axis(axes, shown, shown.times)
-    y_ticks(axes)
-    exponent = plain_ticks(axes.yaxis, max(map(abs, axes.get_ylim())))
-    axes.set_ylabel(label(shown.units("temperature"), exponent) or "temperature")
+    named = ("_translational", "_rotational", "")
+    values = np.column_stack([shown.values(f"temperature{which}") for which in named])
+    means = values[len(values) // 2 :].mean(axis=0)
+    labels, units = (("translation", BLUE), ("rotation", VERMILION), ("both", INK)), shown.units("temperature")
+    note = f"second half: translation {means[0]:.4g}, rotation {means[1]:.4g}"
+    curves(axes, shown, "Temperatures", values, labels, units, notes=[note])
 
 
 def draw_steps(axes: Axes, shown: Shown) -> None:
     """Plot the sizes of steps that a tolerance or a time transformation has chosen."""
     taken = slice(-1) if shown.backwards else slice(1, None)
     sizes, times = np.abs(shown.values("step"))[taken], shown.times[taken]
-    chosen = extremes(sizes)
-    line(axes, times[chosen], sizes[chosen], PURPLE, len(sizes))
+    line(axes, times, sizes, PURPLE)
     good = sizes[np.isfinite(sizes) & (sizes > 0.0)]
     if good.size and good.max() > 30.0 * good.min():
         log_axis(axes)
@@ -283,7 +260,7 @@ def draw_work(axes: Axes, shown: Shown) -> None:
         labels, words = [("", BLUE)], f"Work of {names[0]}"
     else:
         words = "Work of the forces"
-    curves(axes, shown, words, shown.values("work"), labels, shown.units("work"), whole=True)
+    curves(axes, shown, words, shown.values("work"), labels, shown.units("work"))
     zero_line(axes)
 
 
@@ -303,7 +280,7 @@ def draw_lvlh(axes: Axes, shown: Shown) -> None:
     if angles.ndim == 3:
         angles, relative = angles[:, 0], relative[:, 0]
     words, gaps = f"LVLH angles: attitude relative to the orbit{shown.of_body}", gaps_between(relative)
-    curves(axes, shown, words, angles, ANGLES, "rad", gaps=gaps, turns=True)
+    curves(axes, shown, words, fewest_wraps(angles), ANGLES, "rad", gaps=gaps, turns=True)
 
 
 def draw_angles(toward: str, words: str, axes: Axes, shown: Shown) -> None:
@@ -311,13 +288,13 @@ def draw_angles(toward: str, words: str, axes: Axes, shown: Shown) -> None:
     found = [shown.derived(frames.pointing_error(shown.thin.ds, axis, toward)) for axis in np.eye(3)]
     angles = np.column_stack([values if values.ndim == 1 else values[:, 0] for values in found])
     gaps, words = gaps_between(shown.thin.values("attitude")), f"Angle of each body axis to {words}{shown.of_body}"
-    curves(axes, shown, words, angles, XYZ, "rad", gaps=gaps, whole=toward == "sun")
+    curves(axes, shown, words, angles, XYZ, "rad", gaps=gaps)
 
 
 def draw_each(name: str, words: str, axes: Axes, shown: Shown) -> None:
     """Plot what a variable has of each wheel, torquer, gimbal or thruster."""
     labels = [(told, COLOURS[k % len(COLOURS)]) for k, told in enumerate(labels_of(shown.ds[name]))]
-    curves(axes, shown, words, shown.values(name), labels, shown.units(name), whole=True)
+    curves(axes, shown, words, shown.values(name), labels, shown.units(name))
 
 
 def draw_spin(axes: Axes, shown: Shown) -> None:
@@ -328,7 +305,7 @@ def draw_spin(axes: Axes, shown: Shown) -> None:
         values = where_known(rotation.rotate, shown.values("attitude"), shown.values("angular_momentum"))
     values = np.column_stack([values, np.linalg.norm(values, axis=1)])
     words, labels = f"Spin: angular momentum about the centre of mass{shown.of_body}", (*XYZ, ("size", INK))
-    curves(axes, shown, words, values, labels, shown.units("angular_momentum"), whole=True)
+    curves(axes, shown, words, values, labels, shown.units("angular_momentum"))
 
 
 def draw_attitude_energy(axes: Axes, shown: Shown) -> None:
@@ -339,7 +316,7 @@ def draw_attitude_energy(axes: Axes, shown: Shown) -> None:
     else:
         values = 0.5 * np.einsum("ij,ij->i", shown.values("angular_momentum"), shown.values("angular_velocity"))
         words, units = "Energy of rotation", shown.units("kinetic_energy")
-    curves(axes, shown, words + shown.of_body, values[:, None], (("", PURPLE),), units, whole=True)
+    curves(axes, shown, words + shown.of_body, values[:, None], (("", PURPLE),), units)
 
 
 def draw_altitude(axes: Axes, shown: Shown) -> None:
@@ -351,7 +328,7 @@ def draw_altitude(axes: Axes, shown: Shown) -> None:
     factor, unit = in_units(shown.units("position"), known.radius)
     height, words, notes = _changes(height, "Altitude", shown.units("position"))
     units, words = shown.units("position"), words + shown.of_body
-    curves(axes, shown, words, height[:, None], (("", BLUE),), units, whole=True, notes=notes)
+    curves(axes, shown, words, height[:, None], (("", BLUE),), units, notes=notes)
     add_note(axes, f"above {known.radius * factor:,.6g} {unit}".strip())
 
 
@@ -393,8 +370,7 @@ def draw_distance(axes: Axes, shown: Shown) -> None:
     labels = names_of(shown, central)
     chosen = [k for k in range(min(r.shape[1], MOST)) if k != central]
     d = np.sqrt(np.einsum("...i,...i->...", r[:, chosen], r[:, chosen]))
-    units, whole = shown.units("position"), len(chosen) > 1
-    curves(axes, shown, f"Distance from {about}", d, labels, units, whole=whole)
+    curves(axes, shown, f"Distance from {about}", d, labels, shown.units("position"))
 
 
 def draw_relative_position(axes: Axes, shown: Shown) -> None:
@@ -408,7 +384,7 @@ def draw_relative_position(axes: Axes, shown: Shown) -> None:
         labels, words = [*XYZ, ("distance", INK)], f"{_pair(shown, pairs[0], ' as seen from ', True)}, {where}"
     else:
         labels, words = _pairs(shown, pairs), "Distances of bodies that act on each other"
-    curves(axes, shown, words, values, labels, shown.units("position"), whole=True)
+    curves(axes, shown, words, values, labels, shown.units("position"))
 
 
 def draw_relative_attitude(axes: Axes, shown: Shown) -> None:
@@ -419,7 +395,7 @@ def draw_relative_attitude(axes: Axes, shown: Shown) -> None:
     words = (
         f"attitudes of {_pair(shown, pairs[0])}" if len(pairs) == 1 else "attitudes of bodies that act on each other"
     )
-    curves(axes, shown, f"Angle between the {words}", angles, labels, "rad", whole=True)
+    curves(axes, shown, f"Angle between the {words}", angles, labels, "rad")
 
 
 def _pair(shown: Shown, pair: tuple[int, int], words: str = " and ", turned: bool = False) -> str:
@@ -459,7 +435,7 @@ def draw_element(name: str, axes: Axes, shown: Shown) -> None:
         return
     if len(chosen) == 1:
         values, words, notes = _changes(values, words, units)
-    curves(axes, shown, words, values, names_of(shown, central), units, whole=True, notes=notes)
+    curves(axes, shown, words, values, names_of(shown, central), units, notes=notes)
 
 
 def _undefined(shown: Shown, name: str, chosen: list[int]) -> str:

@@ -38,7 +38,7 @@ def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None
     table : xarray.Dataset
         From ``polhode.compare``.
     path : path, optional
-        Also write a PNG (1200 x 900 pixels), PDF or SVG to this file, atomically.
+        Also write a PNG (1200 x 900 pixels), PDF or SVG to this file, atomically; its folder is created if missing.
 
     Returns
     -------

@@ -11,7 +11,7 @@ from polhode.algebra import rotation
 from polhode.arguments import Array, Indices
 from polhode.errors import InvalidInput
 from polhode.plots.rows import even
-from polhode.plots.shown import Shown
+from polhode.plots.shown import Shown, coastline
 from polhode.trajectory import frames as seen
 from polhode.trajectory.relative import joined
 from polhode.trajectory.surroundings import turned
@@ -24,6 +24,7 @@ SMOOTH = 0.06  # largest angle between two places of a path, rad, where there is
 AROUND_A_QUARTER = 1.12
 """How much longer the way is than the straight one for a quarter of a circle, about (pi/4)/sin(pi/4)."""
 
+APART = 300.0  # stands between coasts, in place of a longitude
 Told = list[tuple[str, str]]
 
 
@@ -40,7 +41,7 @@ def of_run(run: Shown, arrays: Arrays, facts: Told) -> dict[str, Any] | None:
     }  # fmt: skip
     if about_a_centre(run):
         found |= {"central": central(run, facts), "ground_track": ground_track(run, arrays, facts),
-                  "shadow": shadow(run, rows, facts)}  # fmt: skip
+                  "shadow": shadow(run, rows, facts), "coast": coast(run, arrays)}  # fmt: skip
         frame = lvlh(run)
         if frame is not None:
             found["lvlh"] = arrays.short(motions.steady(frame), 1.0)
@@ -136,6 +137,13 @@ def ground_track(run: Shown, arrays: Arrays, facts: Told) -> dict[str, Any] | No
         "by the Earth rotation angle at the epoch, without precession" if earth else "from x of space at time 0"
     )))  # fmt: skip
     return arrays.short(np.degrees(np.column_stack([track.longitude.values, track.latitude.values])), 180.0)
+
+
+def coast(run: Shown, arrays: Arrays) -> dict[str, Any] | None:
+    """Longitudes and latitudes (deg) of the coasts below a track on the Earth; beyond a turn between pieces."""
+    if run.centre is None or run.centre.name != "Earth":
+        return None
+    return arrays.short(np.nan_to_num(coastline(), nan=APART), APART, int(10 * APART))  # to a tenth of a degree
 
 
 def lvlh(run: Shown) -> Array | None:

@@ -49,7 +49,7 @@ def scene_of(
 
 def _headings(runs: list[Shown]) -> tuple[str, str]:
     """Title and subtitle: what the user called it, or the systems; methods and steps, or how many runs there are."""
-    systems = " and ".join(dict.fromkeys(run.system.replace("_", " ") for run in runs if run.system))
+    systems = " and ".join(dict.fromkeys(run.called for run in runs if run.called))
     given = str(runs[0].whole.attrs.get("title", ""))[:LONGEST]
     own = bool(given) and not given.startswith(f"{runs[0].system}, ") and "member" not in given.partition(":")[0]
     told = [f"{len(runs)} runs"] if len(runs) > 1 else [method_of(runs[0])]
@@ -184,7 +184,7 @@ def _facts(run: Shown, found: list[tuple[str, str]]) -> list[list[str]]:
         ("step", "rtol" not in attrs and "step" in attrs and _in(number(attrs["step"]), run.unit("time"))),
         ("steps", "steps" in attrs and (f"{attrs['steps']:,}" if isinstance(attrs["steps"], int) else attrs["steps"])),
         ("rows", f"{n:,} row{'s' * (n != 1)}; frames from {_in(at, run.unit('time'))}"),
-        ("largest energy error", _largest(run, "energy_error")),
+        ("largest energy error", _largest(run)),
         ("conserves", attrs.get("conserves")),
         ("events", ", ".join(f"{many} {kind}" for kind, many in counts.items())),
         ("ended by", attrs.get("stopped")),
@@ -199,9 +199,10 @@ def _facts(run: Shown, found: list[tuple[str, str]]) -> list[list[str]]:
     return [[name, text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."] for name, text in told]
 
 
-def _largest(run: Shown, name: str) -> str:
-    if name not in run.whole or run.whole[name].dims != ("time",):
+def _largest(run: Shown) -> str:
+    if "energy_error" not in run.whole or run.whole["energy_error"].dims != ("time",):
         return ""
-    values = np.abs(np.asarray(run.whole[name].values, dtype=float))
-    values = values[np.isfinite(values)]
-    return f"{values.max():.3g}, relative, of all rows" if values.size else ""
+    values = run.bath_error if run.bath_error is not None else np.asarray(run.whole["energy_error"].values, dtype=float)
+    over = "relative" if run.bath_error is None else "with the bath's, over the kinetic energy"
+    values = np.abs(values[np.isfinite(values)])
+    return f"{values.max():.3g}, {over}, of all rows" if values.size else ""

@@ -8,7 +8,8 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.arguments import Array
-from polhode.plots.shown import Shown
+from polhode.plots.rows import fewest_wraps
+from polhode.plots.shown import BATH, Shown
 from polhode.trajectory import frames as seen
 from polhode.trajectory.convergence import momentum_errors
 from polhode.viewer import motions, orbits
@@ -42,7 +43,9 @@ def of_run(run: Shown, arrays: Arrays) -> list[Group]:
 
     relative = "energy_error" in run.whole
     name = "energy_error" if relative else "energy_change"
-    if name in run.whole and run.whole[name].dims == ("time",):
+    if run.bath_error is not None:
+        add(BATH, "", [("energy", _largest(run, np.abs(run.bath_error)))], log=True)
+    elif name in run.whole and run.whole[name].dims == ("time",):
         errors = _largest(run, np.abs(np.asarray(run.whole[name].values, dtype=float)))
         add("Energy error", "" if relative else run.unit("energy"), [("energy", errors)], log=True)
     add("Momentum errors", "", _momentum_errors(run), log=True)
@@ -74,7 +77,8 @@ def invariants(run: Shown, arrays: Arrays) -> list[dict[str, Any]]:
     """The entry ``invariants`` of a run: exact values."""
     found = []
     for name in INVARIANTS:
-        if name in run.ds and run.ds[name].dims == ("time",):
+        bath = name == "energy_error" and run.bath_error is not None  # the energy of the bodies alone changes
+        if name in run.ds and run.ds[name].dims == ("time",) and not bath:
             words = name.replace("_", " ")
             found.append({"name": words, "values": arrays.exact(_row(run, name)), "unit": run.unit(name)})
     for name, words in LENGTHS.items():
@@ -129,7 +133,8 @@ def _of_orbit(run: Shown, add: Any) -> None:
     known = run.centre
     frame = orbits.lvlh(run)
     if q is not None and frame is not None:
-        angles = np.degrees(seen.yaw_pitch_roll(rotation.multiply(rotation.conjugate(frame), q)))
+        angles = seen.yaw_pitch_roll(rotation.multiply(rotation.conjugate(frame), q))
+        angles = np.degrees(fewest_wraps(angles))
         angles = np.where(np.abs(np.diff(angles, axis=0, prepend=angles[:1])) > 180.0, np.nan, angles)  # no line across
         add("Attitude to the local vertical (LVLH)", "deg",
             [(word, angles[:, k]) for k, word in enumerate(("yaw", "pitch", "roll"))])  # fmt: skip
@@ -150,6 +155,5 @@ def _of_positions(run: Shown, add: Any) -> None:
     if run.bodies == 1:
         add("Position", unit, [(name, r[:, 0, k]) for k, name in enumerate("xyz")], fine=True)
         return
-    names = motions.names_of(run) or [f"body {k}" for k in range(run.bodies)]
     where = "Distance from the barycentre" if motions.barycentric(run) else "Distance from the origin"
-    add(where, unit, [(names[k], np.linalg.norm(r[:, k], axis=1)) for k in range(run.bodies)], fine=True)
+    add(where, unit, [(run.names[k], np.linalg.norm(r[:, k], axis=1)) for k in range(run.bodies)], fine=True)

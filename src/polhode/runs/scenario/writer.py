@@ -26,6 +26,7 @@ from polhode.systems.controllers import SAMPLING
 from polhode.systems.events import EVENTS
 from polhode.systems.listing import SUMMANDS
 from polhode.systems.registry import AT_EVENTS, handed_in, key_of
+from polhode.trajectory.files import appearing_whole
 from polhode.trajectory.reductions import as_words
 
 WIDTH = {"attitude": 4}
@@ -59,7 +60,7 @@ def write_scenario(
     title : str, optional
         One line; by default what the system is called.
     overwrite : bool
-        Whether files that are there are replaced.
+        Whether files that are there are replaced. A folder that is missing is created.
     **run
         The arguments of ``polhode.integrate``.
 
@@ -100,10 +101,8 @@ def write_scenario(
         if one.exists():
             raise FileProblem(f"there is already a file {one}; name another, or say overwrite=True")
     for one, written in files.items():
-        try:
-            one.write_text(written, encoding="utf-8")
-        except OSError as refused:
-            raise FileProblem(f"cannot write {one}: {refused.strerror}; choose another place") from refused
+        with appearing_whole(one) as draft:
+            draft.write_text(written, encoding="utf-8")
     return list(files)
 
 

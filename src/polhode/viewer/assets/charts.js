@@ -4,7 +4,7 @@ polhodeViewer.charts = (() => {
   const { numbers } = polhodeViewer, { text, units } = numbers;
   const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#aa4a8a", "#e69f00", "#56b4e9", "#7a828d", "#8c6d31"];
   const DASHES = ["", "6 3", "2 3", "8 3 2 3"];
-  const WIDE = 460, TALL = 180, LEFT = 62, RIGHT = 14, TOP = 8, BOTTOM = 36, BINS = 360;
+  const WIDE = 460, TALL = 180, LEFT = 62, RIGHT = 14, TOP = 8, BOTTOM = 36, BINS = 360, NEAR = 15;
   const SVG = "http://www.w3.org/2000/svg";
 
   function make(name, attributes = {}, parent = null) {
@@ -48,34 +48,51 @@ polhodeViewer.charts = (() => {
     return [...groups.values()];
   }
 
-  // Points of a line: of many frames in one bin, the smallest and largest; a gap where there is no number, or the span
-  // of the bin where there are gaps in each.
+  // The path of a line, of many frames in one bin the smallest and largest, with a gap where there is no number; and
+  // what is shaded: the range where it turns in half of the bins about; there the line, if it has no gaps, is the mean.
   function points(line, height, x, y) {
-    const { values, times } = line, count = values.length, bin = Math.max(1, Math.ceil(count / BINS));
-    let path = "", pen = false, before = false;
-    const put = (i) => {
-      const v = height(values[i]);
-      if (!Number.isFinite(v)) { pen = false; return; }
-      path += `${pen ? "L" : "M"}${x(times[i]).toFixed(1)} ${y(v).toFixed(1)}`;
-      pen = true;
-    };
-    for (let i = 0; i < count; i += bin) {
-      if (bin === 1) { put(i); continue; }
-      let low = -1, high = -1, broken = false;
-      for (let j = i; j < Math.min(count, i + bin); j++) {
-        if (!Number.isFinite(values[j])) { broken = true; continue; }
-        if (low < 0 || values[j] < values[low]) low = j;
-        if (high < 0 || values[j] > values[high]) high = j;
-      }
-      if (broken) pen = false;
-      if (low >= 0 && (!broken || before)) {
-        put(Math.min(low, high));
-        if (low !== high) put(Math.max(low, high));
-      }
-      if (broken) pen = false;
-      before = broken;
+    const values = Array.from(line.values, height), { times } = line, count = values.length, bin = Math.max(1, Math.ceil(count / BINS));
+    const known = values.filter(Number.isFinite), least = known.reduce((a, b) => Math.min(a, b), Infinity), most = known.reduce((a, b) => Math.max(a, b), -Infinity);
+    const many = Math.ceil(count / bin), turned = new Array(many).fill(0), swing = Math.max(0.05 * (most - least), 1e-9 * Math.abs(most));
+    for (let i = 0, up = true, last = NaN; i < count; i++) {
+      if (!Number.isFinite(values[i])) continue;
+      if (!(Math.abs(values[i] - last) > swing) || up === values[i] > last) last = up ? Math.max(last, values[i]) || values[i] : Math.min(last, values[i]);
+      else { turned[Math.floor(i / bin)] = 1; up = !up; last = values[i]; }
     }
-    return path;
+    const bins = turned.map((_, b) => {
+      const about = turned.slice(Math.max(0, b - NEAR), b + NEAR + 1), inside = values.slice(b * bin, (b + 1) * bin), good = inside.filter(Number.isFinite);
+      const low = Math.min(...good), high = Math.max(...good);
+      return {
+        low, high, mean: good.reduce((sum, v) => sum + v, 0) / good.length, broken: good.length < inside.length, first: inside.indexOf(low), second: inside.indexOf(high),
+        busy: good.length > 0 && about.reduce((sum, one) => sum + one, 0) * many >= 0.5 * about.length * BINS,
+      };
+    });
+    let path = "", band = "", pen = false, before = false;
+    const at = (i, v) => `${x(times[Math.min(i, count - 1)]).toFixed(1)} ${y(v).toFixed(1)}`;
+    const put = (i, v) => { path += (pen ? "L" : "M") + at(i, v); pen = true; };
+    for (let b = 0; b < many; b++) {
+      const one = bins[b], from = b * bin;
+      if (one.busy) {
+        let end = b;
+        while (end < many && bins[end].busy) end++;
+        const some = bins.slice(b, end), about = (k) => some.slice(Math.max(0, k - 2), k + 3), middle = (k) => Math.floor((b + k + 0.5) * bin);
+        const above = some.map((_, k) => at(middle(k), Math.max(...about(k).map((v) => v.high)))), below = some.map((_, k) => at(middle(k), Math.min(...about(k).map((v) => v.low))));
+        band += `M${[...above, ...below.reverse()].join("L")}Z`;
+        pen = false;
+        if (!some.some((v) => v.broken)) some.forEach((_, k) => put(middle(k), about(k).reduce((sum, v) => sum + v.mean, 0) / about(k).length));
+        pen = before = false;
+        b = end - 1;
+        continue;
+      }
+      if (one.broken) pen = false;
+      if (one.first >= 0 && (!one.broken || before)) {
+        const places = [[one.first, one.low], [one.second, one.high]].sort((m, n) => m[0] - n[0]);
+        for (const [i, v] of one.first === one.second ? places.slice(1) : places) put(from + i, v);
+      }
+      if (one.broken) pen = false;
+      before = one.broken;
+    }
+    return [path, band];
   }
 
   function chart(group, span, shadow, seek) {
@@ -96,14 +113,16 @@ polhodeViewer.charts = (() => {
     const height = log ? (v) => Math.log10(Math.max(v, floor)) : (v) => v;
     let bottom = log ? Math.log10(floor) : low, top = log ? Math.log10(high) : high;
     const margin = Math.max(0.06 * (top - bottom), log ? 0.15 : 1e-9 * Math.abs(top) || 1e-300);
-    if (!(top > bottom)) { bottom -= log ? 0.5 : Math.abs(bottom) || 1; top += log ? 0.5 : Math.abs(top) || 1; }
-    else { bottom -= margin; top += margin; }
+    if (!(top - bottom > (log ? 0 : 1e-9 * Math.abs(top)))) {
+      const room = log ? 0.5 : 1e-3 * Math.abs(top) || 1;
+      [bottom, top] = [bottom - room, top + room];
+    } else { bottom -= margin; top += margin; }
     const y = (v) => TOP + ((top - v) / (top - bottom)) * (TALL - TOP - BOTTOM);
     const svg = make("svg", { viewBox: `0 0 ${WIDE} ${TALL}`, role: "img", class: "pv-plot" });
     const words = `${group.name} over time, ${log ? "from " + text(floor, 3) : "from " + text(low, 3)} to ${text(high, 3)} ${group.unit || ""}`;
     svg.setAttribute("aria-label", words);
     for (const [a, b] of shadow) make("rect", { x: x(Math.max(a, span[0])), width: Math.max(0.5, x(Math.min(b, span[1])) - x(Math.max(a, span[0]))), y: TOP, height: TALL - TOP - BOTTOM, class: "pv-shadow" }, svg);
-    let marks = ticks(bottom, top, 4);
+    let marks = group.unit === "deg" && top - bottom > 200 ? ticks(bottom / 90, top / 90, 4).map((one) => 90 * one) : ticks(bottom, top, 4);
     if (log) marks = decades(bottom, top);
     for (const one of marks) {
       make("line", { x1: LEFT, x2: WIDE - RIGHT, y1: y(one), y2: y(one), class: "pv-grid" }, svg);
@@ -117,7 +136,9 @@ polhodeViewer.charts = (() => {
     const stamp = make("text", { x: 0.5 * (LEFT + WIDE - RIGHT), y: TALL - 6, "text-anchor": "middle" }, svg);
     stamp.textContent = unit ? `time (${unit})` : "time";
     for (const line of group.lines) {
-      make("path", { d: points(line, height, x, y), class: "pv-line", stroke: line.colour, "stroke-dasharray": line.dash }, svg);
+      const [path, band] = points(line, height, x, y);
+      if (band) make("path", { d: band, class: "pv-band", fill: line.colour }, svg);
+      make("path", { d: path, class: "pv-line", stroke: line.colour, "stroke-dasharray": line.dash }, svg);
     }
     const cursor = make("line", { y1: TOP, y2: TALL - BOTTOM, x1: LEFT, x2: LEFT, class: "pv-cursor" }, svg);
     const legend = document.createElement("div");

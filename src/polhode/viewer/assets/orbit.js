@@ -20,6 +20,7 @@ polhodeViewer.orbit = (() => {
         const r = orbit.central.radius * size, ball = new THREE.Mesh(new THREE.SphereGeometry(r, 256, 128), shapes.surface("#3f7cb8"));
         planet = new THREE.Group();
         planet.add(ball, shapes.graticule([r, r, r], "#eaf2fa", 15, 0.3), equator(r));
+        if (orbit.coast) planet.add(coasts(orbit.coast, r));
         scene.add(planet, shapes.halo(r, "#56b4e9"));
       }
       const ways = Array.from({ length: many }, (_, b) => shapes.way(run, path, b, size, orbit.central && many === 1 ? "#e69f00" : ofBody(b), many > 12 ? 0.5 : 0.9, many > 12 ? 1.4 : 2.2));
@@ -119,6 +120,15 @@ polhodeViewer.orbit = (() => {
     return group;
   }
 
+  // The coasts on a ball; a longitude beyond a turn stands between pieces.
+  function coasts(points, r) {
+    const corners = [], corner = (k) => new THREE.Vector3().setFromSphericalCoords(1.003 * r, ((90 - points[2 * k + 1]) * Math.PI) / 180, (points[2 * k] * Math.PI) / 180);
+    for (let k = 1; k < points.rows; k++) if (points[2 * k] < 200 && points[2 * k - 2] < 200) corners.push(corner(k - 1), corner(k));
+    const found = new THREE.LineSegments(new THREE.BufferGeometry().setFromPoints(corners), new THREE.LineBasicMaterial({ color: "#dfeaf4", transparent: true, opacity: 0.8 }));
+    found.quaternion.set(0.5, 0.5, 0.5, 0.5);  // from y, z, x of three.js to x, y, z
+    return found;
+  }
+
   // Pieces of the path of the first body that lie in shadow.
   function shaded(run, size) {
     const pieces = [], { position, count } = run.bodies;
@@ -174,7 +184,8 @@ polhodeViewer.orbit = (() => {
             context.textAlign = "right";
             if (lat % (tall > 140 ? 30 : 90) === 0) context.fillText(degrees(lat, "N", "S"), left - 6, y(lat) + 4);
           }
-          const parts = pieces(x, y, wide, () => true), dark = pieces(x, y, wide, (k) => inShadow(run, run.times[k]));
+          if (run.orbit.coast) for (const one of pieces(run.orbit.coast, x, y, wide, (lon) => lon < 200)) stroke(one, tint.faint);
+          const parts = pieces(points, x, y, wide), dark = pieces(points, x, y, wide, (lon, k) => inShadow(run, run.times[k]));
           context.lineWidth = 1.8;
           context.lineJoin = "round";
           if (run.coarse) for (const at of parts.flat()) dot(at, 2.2, "#e69f00");
@@ -197,12 +208,12 @@ polhodeViewer.orbit = (() => {
         legend: [["#e69f00", "ground track"], ...(run.orbit.shadow && run.orbit.shadow.length ? [["#5a3d00", "in shadow"]] : [])],
         describe: (k) => `below the body: longitude ${text(points[2 * k], 4)}°, latitude ${text(points[2 * k + 1], 4)}°`,
       };
-      // The track of some rows, cut where it leaves the map or a row is left out.
-      function pieces(x, y, wide, kept) {
+      // The track through some points, cut where it leaves the map or a point is left out.
+      function pieces(points, x, y, wide, kept = () => true) {
         const found = [[]];
         for (let k = 0; k < points.rows; k++) {
           const last = found[found.length - 1];
-          if (!kept(k)) { if (last.length) found.push([]); continue; }
+          if (!kept(points[2 * k], k)) { if (last.length) found.push([]); continue; }
           const at = [x(points[2 * k]), y(points[2 * k + 1])];
           if (last.length && Math.abs(at[0] - last[last.length - 1][0]) > 0.5 * wide) found.push([at]); else last.push(at);
         }
