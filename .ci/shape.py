@@ -57,7 +57,7 @@ SIZES = {
     "kernel": (10756, 7031),
     "loads": (2148, 677),
     "methods": (7711, 3656),
-    "plots": (5190, 3319),
+    "plots": (5193, 3320),
     "polhode": (1972, 970),
     "polhode_papers": (14724, 8208),
     "programs": (6161, 3897),
@@ -65,7 +65,7 @@ SIZES = {
     "surroundings": (2607, 1185),
     "systems": (13770, 7101),
     "trajectory": (7221, 3716),
-    "viewer": (4796, 1183),
+    "viewer": (4805, 1183),
 }
 """Lines and statements of each folder, at most."""
 WIDTH = 120

@@ -379,6 +379,16 @@ def test_what_figures_refuse(craft):
             dashboard(members.assign_coords(time=times))
 
 
+def test_euler_angles_are_cut_where_they_pass_half_a_turn():
+    ds = ph.integrate(
+        ph.free_body((1.0, 1.7, 2.4)), "euler:cv8:sequence=ZYX:branch=principal", step=0.02, steps=1000,
+        angular_velocity=(0.1, 0.2, 1.5),
+    )  # fmt: skip
+    assert (np.abs(np.diff(np.degrees(ds.euler_angles.values), axis=0)) > 300.0).any()
+    for line in axes_of(figure(ds, "attitude"), "Euler angles").lines:
+        assert not (np.abs(np.diff(line.get_ydata())) > 90.0).any()
+
+
 def test_ground_tracks_have_the_coasts_of_the_earth_alone(craft):
     def coasts(ds):
         axes = axes_of(figure(ds, "ground_track"), "Ground track")

@@ -8,7 +8,7 @@ import pytest
 
 import browser as browsers
 import polhode as ph
-from test_drawn import STILL
+from test_drawn import STILL, WATCHED, drawn, one_of
 
 TOP = {"attitude": ph.rotation.exp_quaternion((0.6, 0, 0)), "angular_velocity": (0.0, 0.0, 8.0)}
 READY = "globalThis.polhodeHandle"
@@ -104,6 +104,23 @@ def test_the_page_takes_the_steps_of_the_machine_that_made_it(opened):
     assert abs(page.do(energy) - before) > 0.1
     assert state(page)["values"] == {"weight": 30.0} and after(page, 30.0) < 1e-12 < 0.1 < after(page, 20.0)
     assert state(page)["errors"]["vertical_angular_momentum"] < 1e-12 < 1e-7 < state(page)["errors"]["energy"] < 1e-2
+
+
+def test_the_polhode_is_drawn_as_the_steps_come(opened):
+    """Of a top, whose angular momentum changes its size: both surfaces are those of now."""
+    page = opened(text())
+    page.do(WATCHED)
+    for frame in (150, 300):
+        meshes = drawn(page, "Polhode", frame)
+        m, moments = np.array(state(page)["state"])[10:13], np.array((2.4, 2.4, 0.9))
+        first = np.linalg.norm(moments * TOP["angular_velocity"])
+        middle = one_of(meshes, "d55e00")["points"].mean(axis=0)
+        ball, ellipsoid = (one_of(meshes, colour)["points"] for colour in ("56b4e9", "e69f00"))
+        size = np.linalg.norm(ball, axis=1).mean() / np.linalg.norm(m)
+        np.testing.assert_allclose(middle / size, 1.01 * m, rtol=0, atol=0.05 * first)
+        level = np.einsum("ni,i->n", (ellipsoid / size) ** 2, 1.0 / moments)
+        np.testing.assert_allclose(level, m @ (m / moments), rtol=1e-5)
+    assert abs(np.linalg.norm(m) / first - 1.0) > 1e-3
 
 
 def test_other_bits_are_told(opened):

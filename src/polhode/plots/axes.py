@@ -41,6 +41,11 @@ def add_note(axes: Axes, note: str) -> None:
         )  # fmt: skip
 
 
+def note_of(axes: Axes) -> str:
+    """What is said beside the title."""
+    return next((text.get_text() for text in axes.texts if text.get_gid() == NOTE), "")
+
+
 def bare(axes: Axes, half: tuple[float, float], middle: Sequence[float] = (0.0, 0.0)) -> None:
     """No frame and equal scales, so far to each side of the middle."""
     x, y = zip(middle, half, strict=True)
@@ -69,7 +74,7 @@ def fit_titles(figure: Figure, cells: Sequence[tuple[Axes, tuple[float, float]]]
         head = vars(axes)["_left_title"]
         note = next((text for text in axes.texts if text.get_gid() == NOTE), None)
         box = head.get_window_extent(renderer)
-        room = right * width - box.x0
+        room = 0.97 * (right * width - box.x0)  # letters are a little wider in pictures of few pixels
         while box.width > room and head.get_fontsize() > 5.0:
             head.set_fontsize(head.get_fontsize() - 0.25)
             box = head.get_window_extent(renderer)

@@ -13,7 +13,7 @@ from polhode.arguments import MOST_SQUARED, choice
 from polhode.errors import InvalidInput, answering
 from polhode.lazy import xr
 from polhode.plots import style
-from polhode.plots.axes import add_note, fit_sides, fit_titles, ranges
+from polhode.plots.axes import add_note, fit_sides, fit_titles, note_of, ranges
 from polhode.plots.panels import ALONG, WIDE, Panel, chosen, usual
 from polhode.plots.shown import Shown
 from polhode.plots.style import VERMILION, Figure
@@ -144,7 +144,7 @@ def figure(
     found = chosen(panels, shown)
     height, boxes = _stacked(found, SIZES[size])
     with style.drawing(path, (SIZES[size], height), style.PAPER, DPI_OF_PAPER, dpi=150) as picture:
-        _draw(picture, shown, found, boxes, [SHADOW] * (len(shown.shadows) > 0), [SHADED])
+        _draw(picture, shown, found, boxes, explained=True)
     return picture
 
 
@@ -201,11 +201,10 @@ SHADOW, SHADED = "grey: in the shadow", "shaded: range of fast swings"
 
 
 def _draw(
-    figure: Figure, shown: Shown, panels: Sequence[Panel], boxes: Sequence[Box],
-    grey: Sequence[str] = (), shaded: Sequence[str] = (),
+    figure: Figure, shown: Shown, panels: Sequence[Panel], boxes: Sequence[Box], explained: bool = False
 ) -> None:  # fmt: skip
-    """Draw each panel into its cell; the first along time explains what is grey, and the first with ranges these, by
-    words that are to be said."""
+    """Draw each panel into its cell; those with the shortest notes explain what is grey and shaded, if that is to be
+    explained."""
     wide, high = figure.get_figwidth(), figure.get_figheight()
     letters = style.points() / style.RC["font.size"]
     cells = []
@@ -216,15 +215,13 @@ def _draw(
         rectangle = ((x + left) / wide, (y + below) / high, (w - left - right) / wide, (h - above - below) / high)
         axes = figure.add_axes(rectangle, projection="3d" if panel.space(shown) else None)
         panel.draw(axes, shown)
-        if panel.shape == ALONG:
-            add_note(axes, "; ".join(grey))
-            grey = ()
-        if ranges(axes):
-            add_note(axes, "; ".join(shaded))
-            shaded = ()
         cells.append((axes, (x / wide, (x + w - 0.05) / wide)))
         if panel.name not in BARE and not panel.space(shown):
             columns.setdefault((x, panel.shape), []).append(cells[-1])
+    along = [axes for panel, (axes, _) in zip(panels, cells, strict=True) if panel.shape == ALONG]
+    for words, where in ((SHADED, list(filter(ranges, along))), (SHADOW, along * (len(shown.shadows) > 0))):
+        if explained and where:
+            add_note(min(where, key=lambda axes: len(note_of(axes))), words)
     fit_sides(figure, list(columns.values()))
     fit_titles(figure, cells)
 

@@ -89,7 +89,7 @@ TABLE = (
           partial(along.draw_angles, "sun", "the Sun")),
     _each("wheels", "wheel_momentum", "angular momentum of each wheel", "Momentum of each wheel"),
     _each("torquers", "dipole_command", "dipole moment of each magnetic torquer",
-          "Commanded dipole moment of each torquer"),
+          "Dipole moment of each torquer"),
     _each("gimbals", "gimbal_angle", "angle of each gimbal", "Angle of each gimbal"),
     _each("thrust_time", "thruster_fired", "how long each pulsed thruster has fired",
           "Time of thrust of each thruster so far"),

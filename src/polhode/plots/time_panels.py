@@ -163,7 +163,8 @@ def draw_attitude(axes: Axes, shown: Shown) -> None:
     names = tuple((str(word), colour) for word, (_, colour) in zip(ds[ds[chart].dims[-1]].values, XYZ, strict=True))
     told = ", ".join(str(about[key]) for key in ("sequence", "branch") if key in about)
     words = chart.replace("_", " ").capitalize() + (f" ({told})" if told else "") + shown.of_body
-    curves(axes, shown, words, shown.values(chart), names, shown.units(chart))
+    wraps = about.get("branch") == "principal"
+    curves(axes, shown, words, shown.values(chart), names, shown.units(chart), turns=wraps)
 
 
 def draw_rates(axes: Axes, shown: Shown) -> None:
@@ -304,7 +305,7 @@ def draw_spin(axes: Axes, shown: Shown) -> None:
     else:
         values = where_known(rotation.rotate, shown.values("attitude"), shown.values("angular_momentum"))
     values = np.column_stack([values, np.linalg.norm(values, axis=1)])
-    words, labels = f"Spin: angular momentum about the centre of mass{shown.of_body}", (*XYZ, ("size", INK))
+    words, labels = f"Spin about the centre of mass{shown.of_body}", (*XYZ, ("size", INK))
     curves(axes, shown, words, values, labels, shown.units("angular_momentum"))
 
 

@@ -141,8 +141,10 @@ globalThis.polhodeLive = (() => {
       "angular momentum": (y) => rotate(quaternion(y, 0), spin(y, 0)), "angular velocity": (y) => rotate(quaternion(y, 0), rate(y, 0)),
       "to the centre": bodies.position ? (y) => times(-1 / size(place(y, 0)), place(y, 0)) : () => [0, 0, 1],
     };
+    const begun = size(spin(kernel.start, 0)), polhode = (y) => times(1 / begun, rotate(live.frames[0], spin(y, 0)));
     const found = {
-      ...run, live: { rows: ROWS }, coarse: false, poinsot: null, series: [],
+      ...run, live: { rows: ROWS }, coarse: false, series: [],
+      poinsot: run.poinsot && { ...run.poinsot, curve: null, herpolhode: null, polhode: open(run.poinsot.polhode, polhode), now: () => AXES.map((_, i) => 1 / constants[INVERSE_INERTIA + i]) },
       facts: run.facts.filter(([name]) => SAID.has(name)), invariants: run.invariants.filter(({ name }) => SHOWN.test(name)), vectors: run.vectors.filter((one) => pointers[one.name]).map((one) => ({ ...one, space: open(one.space, pointers[one.name]) })),
       bodies: { ...bodies, attitude: open(bodies.attitude, (y) => bs.flatMap((b) => attitude(y, b))), position: open(bodies.position, positions) },
       times: open(Object.assign(Float64Array.of(live.time), { rows: 1, columns: 1 }), (y, t) => [t]),

@@ -163,7 +163,7 @@ polhodeViewer.views = (() => {
       if (curve) {
         all.add(shapes.line(lifted(curve), "#d55e00", 1, 3.2), shapes.line(lifted(curve).map((a) => -a), "#d55e00", 0.4, 2));
       }
-      const trace = curve || run.coarse ? null : shapes.trail(shapes.along(lifted(path)), path.rows, "#d55e00", TRACE, 3);
+      const trace = curve || run.coarse ? null : run.live ? shapes.way(run, path, 0, 1.008, "#d55e00", 1, 3) : shapes.trail(shapes.along(lifted(path)), path.rows, "#d55e00", TRACE, 3);
       if (trace) all.add(trace);
       const tip = new THREE.Mesh(new THREE.SphereGeometry(0.042, 32, 20), shapes.surface("#d55e00")), arrow = shapes.arrow("#0072b2", 0.014);
       all.add(tip, arrow);
@@ -178,6 +178,11 @@ polhodeViewer.views = (() => {
           tip.position.set(...m.map((a) => 1.01 * a));
           shapes.point(arrow, m, Math.hypot(...m));
           if (trace) trace.userData.show(k);
+          if (!run.live) return;
+          // A hand, or loads, change size and energy: both surfaces are those of now.
+          const now = run.poinsot.now(), twice = now.reduce((sum, one, i) => sum + (frame[3 * i] * m[0] + frame[3 * i + 1] * m[1] + frame[3 * i + 2] * m[2]) ** 2 / one, 0);
+          sphere.scale.setScalar(Math.hypot(...m) || 1e-9);
+          principal.scale.set(...axes.map((one, i) => Math.sqrt(twice * now[i]) / one || 1e-9));
         },
         legend: [["#0072b2", "angular momentum m in body axes"], ["#d55e00", "polhode"], ["#56b4e9", "sphere: |m| constant"], ["#e69f00", "ellipsoid: energy constant"]],
         describe: (k) => `the angular momentum in body axes over its initial size: ${vector(path, k, 0).map((a) => text(a, 3)).join(", ")}`,
