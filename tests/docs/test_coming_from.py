@@ -50,7 +50,29 @@ def test_every_page_is_in_the_list_and_says_what_is_missing():
     for page in PAGES.glob("*.md"):
         text = page.read_text(encoding="utf-8")
         assert page.stem == "index" or (f"({page.name})" in index and f"\n{page.stem}\n" in index)
-        assert page.stem == "index" or re.search(r"^## What .* that polhode does not$", text, re.MULTILINE)
+        missing = re.search(r"^## What (.*) do(es)? that polhode does not$", text, re.MULTILINE)
+        assert page.stem == "index" or (missing and re.search(r" \d", missing[1])), f"{page.stem}: of which version?"
+        for program, name in MEASURED.get(page.stem, {"programs": {}})["programs"].items():
+            version = ".".join(name.split(".")[:2])  # what is said of a program holds for that which was measured
+            assert program == "polhode" or version in missing[1], f"{page.stem}: {version}"
+
+
+PEERS = (
+    "SciPy|heyoka|REBOUND|Basilisk|Orekit|hapsira|poliastro|Exudyn|LAMMPS|OpenMM|diffrax|MuJoCo|Skyfield|Drake|tudat"
+)
+LACKS = "has (?:no|only)|lacks|cannot|can only|does not|do not|compiles|needs|is not"
+CLAIMS = rf"\b(?:{PEERS})(?:'s \w+)? (?:{LACKS})\b"
+
+
+def test_what_other_programs_lack_is_said_of_a_version():
+    """Beyond the pages about them, which name their versions, no sentence says what a peer cannot do."""
+    root = PAGES.parents[1]
+    pages = [root / "README.md", root / "benchmarks" / "README.md", *(root / "docs").rglob("*.md")]
+    for page in [*pages, *(root / "src").rglob("*.py")]:
+        if page.parent != PAGES and "_build" not in page.parts:
+            found = re.search(CLAIMS, " ".join(page.read_text(encoding="utf-8").split()))
+            assert not found, f"{page.name}: of which version is this? {found[0]}"
+    assert re.search(CLAIMS, "what heyoka lacks") and re.search(CLAIMS, "SciPy's solver has no memory")
 
 
 @each("page", sorted(path.stem for path in PAGES.glob("*.md") if path.stem != "index"))
