@@ -253,6 +253,9 @@ def _straight(run: Run, times: Array, states: Array, speed: float, room: Sequenc
     """The largest such change where states within the step that begins at each of some rows, and ends at the next, lie
     on a straight line; infinite where that may tell nothing. ``room``: the rows, and memory."""
     along, at, of_groups, groups, *more = room
+    if not isinstance(states, np.ndarray):  # on the disk
+        ends = np.column_stack([at, at + 1]).ravel()
+        times, states, at = times[ends], states[ends], np.arange(0, ends.size, 2)
     straight(times, states, at, run.h, along, of_groups, groups)
     try:
         changes = _told(run, of_groups, groups, speed, 1.0, more)
