@@ -41,6 +41,11 @@ def opened(name: str) -> ModuleType:
         raise missing(error) from None
 
 
+def later(module: str, name: str) -> Callable[..., Any]:
+    """What a module has under a name, loaded when it is called."""
+    return lambda *given, **more: getattr(opened(module), name)(*given, **more)
+
+
 def extra(name: str, told: str) -> Any:
     """A module of a package that need not be there, or the sentence that says what brings it."""
     try:

@@ -319,7 +319,9 @@ def test_what_is_heavy_comes_with_what_needs_it(python):
         ph.integrate, ph.methods.METHODS, ph.save
         heavy = ("xarray", "pandas", "scipy.spatial", "scipy.integrate", "scipy.fft", "matplotlib", "zarr",
                  "h5py", "h5netcdf", "click", "dask", "rich", "astropy", "numpy.ma", "email.parser", "polhode.plots",
-                 "polhode.checks", "polhode.runs.scenario")
+                 "polhode.checks", "polhode.runs.scenario", "numpy.polynomial", "polhode.runs.variable_steps",
+                 "polhode.trajectory.reductions", "polhode.methods.listing", "polhode.methods.time_transformed",
+                 "polhode.systems.shown")
         before = [name for name in heavy if name in sys.modules]
         from polhode.errors import InvalidInput
         from polhode.trajectory import with_chart

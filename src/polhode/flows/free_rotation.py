@@ -26,8 +26,6 @@ from __future__ import annotations
 from math import cos, exp, floor, frexp, inf, ldexp, log, nan, pi, sqrt
 from typing import NamedTuple
 
-import numpy as np
-
 from polhode.algebra.elliptic import cel
 from polhode.algebra.series import half_angle, half_sinc
 from polhode.algebra.so3 import add, scale
@@ -195,16 +193,21 @@ def short_turn(x, y, z, h, way, o):
     return d, rest, psi
 
 
-def with_nodes(n, sigma):
-    """``mean`` and ``short_turn`` by the Gauss-Legendre rule of n nodes (5 or 9: the middle and up to four pairs)."""
-    nodes, weights = (tuple(map(float, a[n // 2 :])) + (0.0,) * 4 for a in np.polynomial.legendre.leggauss(n))
-    rule = {"NODES": nodes[1:5], "WEIGHTS": weights[:5]}
-    average = helper(bind(mean, pairs=inlined(bind(pairs, sigma=sigma)), **rule))
+def with_nodes(sigma, nodes, weights):
+    """``mean`` and ``short_turn`` by a Gauss-Legendre rule: a node of each pair (up to four), weights from the middle
+    on, as numpy's ``leggauss`` rounds them."""
+    average = helper(bind(mean, pairs=inlined(bind(pairs, sigma=sigma)), NODES=nodes, WEIGHTS=weights))
     return average, helper(bind(short_turn, sigma=sigma, mean=average))
 
 
-_, short_turn_5 = with_nodes(5, sigma_5)
-mean_9, short_turn_9 = with_nodes(9, sigma_9)
+_, short_turn_5 = with_nodes(
+    sigma_5, (0.5384693101056831, 0.906179845938664, 0.0, 0.0),
+    (0.5688888888888887, 0.4786286704993663, 0.23692688505618928, 0.0, 0.0),
+)  # fmt: skip
+mean_9, short_turn_9 = with_nodes(
+    sigma_9, (0.3242534234038089, 0.6133714327005904, 0.8360311073266358, 0.9681602395076261),
+    (0.33023935500125984, 0.3123470770400029, 0.2606106964029356, 0.18064816069485737, 0.08127438836157416),
+)  # fmt: skip
 
 
 @inlined

@@ -16,7 +16,7 @@ Time loops, systems, Datasets and files do not belong here.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -25,17 +25,14 @@ from typing import Any
 
 from polhode.arguments import LONGEST_WORD, text
 from polhode.errors import InvalidInput, closest, shown, unknown_name
-from polhode.html import Tables
 from polhode.lazy import opened, unmade
 from polhode.methods import splitting as splittings
 from polhode.methods.free_flows import FLOW_NAMES
-from polhode.methods.listing import listings
 from polhode.methods.other_names import INSTEAD, METHOD_OF, OTHER_NAMES, as_here, other_names
 from polhode.methods.record import CompiledMethod, Method, MethodSpec, Option, Promises
 from polhode.methods.splitting import splitting
 from polhode.methods.splitting_tables import SCHEMES, Scheme
 from polhode.methods.tableaux import add_tableau, tableau, tableau_names
-from polhode.methods.time_transformed import TIME_TRANSFORMATIONS
 from polhode.plugins import Registry
 
 __all__ = [
@@ -62,6 +59,8 @@ FAMILIES = {
     "conic": "kepler",
 }  # fmt: skip
 """The names of the rows of each file, which is read when one of them is asked for."""
+TIME_TRANSFORMATIONS = ("reversible", "logarithmic")
+"""What stands before the name of another method: functions of the file ``time_transformed``."""
 FOUND = ("taylor_series", "euler_lagrange", "splitting")
 """Files that find further rows by their names."""
 
@@ -115,7 +114,8 @@ def method(named: str | Method | MethodSpec, **options: Any) -> MethodSpec:
     text = as_here(named)
     head, *words = text.split(":")
     if head in TIME_TRANSFORMATIONS:
-        return TIME_TRANSFORMATIONS[head](method, ":".join(words), **options)
+        transformed: Callable[..., MethodSpec] = getattr(_file("time_transformed"), head)
+        return transformed(method, ":".join(words), **options)
     if not options:
         return _resolved(head, *words, known=METHODS.get(head.partition("/")[0]))
     return MethodSpec(row := _row(head), row.resolve_options(words, **options))
@@ -235,7 +235,10 @@ def method_table() -> str:
 class _Module(ModuleType):
     """``polhode.methods()``: the tables, which a terminal prints and a notebook shows."""
 
-    def __call__(self: ModuleType) -> Tables:
+    def __call__(self: ModuleType) -> Any:
+        from polhode.html import Tables
+        from polhode.methods.listing import listings
+
         return Tables(tuple(listings(each_default())), f"Other names\n{other_names()}")
 
 

@@ -81,7 +81,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.polynomial import legendre
 
 from polhode.arguments import array, text
 from polhode.errors import InvalidInput, shown, unknown_name
@@ -546,7 +545,7 @@ def simplifying_assumptions(method: Tableau) -> Assumptions:
         B, at most 2 s, and C and D, at most s, the number of stages.
     """
     A, b, c, s = method.A, method.b, method.c, method.stages
-    P = legendre.legvander(2.0 * c - 1.0, 2 * s + 1).T  # P[k, i] = P_k(2 c_i - 1)
+    P = np.polynomial.legendre.legvander(2.0 * c - 1.0, 2 * s + 1).T  # P[k, i] = P_k(2 c_i - 1)
     integral = np.empty((2 * s + 1, s))  # over [0, c_i]
     integral[0] = c
     for k in range(1, 2 * s + 1):
@@ -585,19 +584,21 @@ def _value(coefficients: Sequence[Any], x: Decimal) -> Decimal:
 def _nodes(stages: int, below: int) -> list[Decimal]:
     """The zeros of P_s (below = 0: Gauss) or P_s - P_(s - below) (1: right Radau; 2: Lobatto) on [0, 1], ascending.
 
-    Eigenvalues give about 13 digits, Newton's method with the exact integer coefficients the rest.
+    Tricomi's formula (Gauss) or eigenvalues give the first digits, Newton's method with the exact integer coefficients
+    the rest.
     """
-    series = np.eye(stages + 1)[stages]
+    series, starts = np.eye(stages + 1)[stages], -np.cos(np.pi * (np.arange(stages) + 0.75) / (stages + 0.5))
     p = _legendre_coefficients(stages)
     if below:
         series[stages - below] = -1.0
         for k, a in enumerate(_legendre_coefficients(stages - below)):
             p[k] -= a
+        starts = np.sort(np.real(np.polynomial.legendre.legroots(series)))
     slope = [k * a for k, a in enumerate(p)][1:]
     zeros = []
-    for start in np.sort(np.real(legendre.legroots(series))):
+    for start in starts:
         x = (Decimal(float(start)) + 1) / 2
-        for _ in range(8):  # 13 -> 20 -> 35 -> 65 -> 125 -> ... digits, with room to spare
+        for _ in range(8):  # 2 -> 4 -> 8 -> 16 -> 32 -> 64 -> 125 -> ... digits
             x -= _value(p, x) / _value(slope, x)
         zeros.append(x)
     return zeros

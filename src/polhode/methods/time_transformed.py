@@ -317,7 +317,3 @@ def logarithmic(_: Callable[..., MethodSpec], text: str, **options: str) -> Meth
         "mikkola1999", prepare, promised, plain.options, plain.range,
     )  # fmt: skip
     return MethodSpec(row, row.resolve_options(words, **options))
-
-
-TIME_TRANSFORMATIONS: dict[str, Callable[..., MethodSpec]] = {"reversible": reversible, "logarithmic": logarithmic}
-"""Time transformations, by the word that stands before a method."""

@@ -26,7 +26,7 @@ from polhode.errors import (
 )
 from polhode.kernel import jit
 from polhode.kernel.interrupts import Noticed, held
-from polhode.lazy import opened, xr
+from polhode.lazy import later, opened, xr
 from polhode.methods import Method, MethodSpec
 from polhode.runs import stepping
 from polhode.runs.repeated import Repeated
@@ -47,7 +47,6 @@ from polhode.runs.settings import Settings, only_functions
 from polhode.runs.state import STATE_SET, AtStart, Start
 from polhode.runs.stepping import FormulasChange, Run
 from polhode.runs.steps import FixedStep, TimeTransformed, Tolerance
-from polhode.runs.variable_steps import AdaptiveRun, TimeTransformedRun
 from polhode.systems import System
 from polhode.systems.record import present_system
 from polhode.trajectory.energies import energy_balance
@@ -60,7 +59,10 @@ if TYPE_CHECKING:
 
 BETWEEN_LOOKS = 2.0
 """Seconds between looks at the energy of a run that could blow up."""
-RUNS = {FixedStep: Run, Tolerance: AdaptiveRun, TimeTransformed: TimeTransformedRun}
+RUNS: dict[Any, Callable[..., Run]] = {
+    FixedStep: Run, Tolerance: later("polhode.runs.variable_steps", "AdaptiveRun"),
+    TimeTransformed: later("polhode.runs.variable_steps", "TimeTransformedRun"),
+}  # fmt: skip
 """Which run takes which steps."""
 NOTHING = contextlib.nullcontext()
 UNSAID = Tolerance(1e-10)

@@ -7,7 +7,7 @@ from functools import partial
 from math import isfinite
 from struct import pack_into
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -20,9 +20,11 @@ from polhode.runs.parameters import with_parameters
 from polhode.runs.resolution import tell_of_orbit
 from polhode.runs.result import finish
 from polhode.runs.stepping import SLICE_SECONDS, Run
-from polhode.runs.steps import keep
-from polhode.runs.variable_steps import AdaptiveRun
+from polhode.runs.steps import FixedStep, Tolerance, keep
 from polhode.systems import System
+
+if TYPE_CHECKING:
+    from polhode.runs.variable_steps import AdaptiveRun
 
 MOST_MEMORY = 1024
 """Most numbers behind the parameters that are written anew for each run."""
@@ -86,7 +88,7 @@ class Repeated:
     @staticmethod
     def of(run: Run) -> Repeated | None:
         """The runs like this one, which is over; None where they need more than the loop, or more time than a slice."""
-        cls = {Run: Repeated, AdaptiveRun: RepeatedByTolerance}.get(type(run))
+        cls = {FixedStep: Repeated, Tolerance: RepeatedByTolerance}.get(type(run.request.steps))
         request, system, prepared = run.request, run.system, run.integrator.prepared
         cuts, looked = request.events or request.breaks or system.switches or system.impulses, run.event_detection
         watched = cuts or system.watches or looked.sampled or looked.ground != system.ground or run.ended
@@ -210,8 +212,7 @@ class RepeatedByTolerance(Repeated):
     again = staticmethod(adapt_again)
 
     def set_out(self, t0: float, every: int) -> Any:
-        run, one = self.run, self.integrator
-        assert isinstance(run, AdaptiveRun)
+        run, one = cast("AdaptiveRun", self.run), self.integrator
         most = min(MOST_TRIED, run.asked.max_steps)
         room, state = most // every + 2, one.controller_state
         self.states, (self.times, sizes) = np.empty((room, self.begun.size)), np.empty((2, room))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from math import inf, isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from polhode.arguments import UNKNOWN, Array, ArrayLike, choice, has_quantity, i
 from polhode.arguments.recorded import plain
 from polhode.errors import InvalidInput, OldNameWarning, PolhodeError, unknown_name, warn
 from polhode.kernel import layout as L
+from polhode.lazy import later
 from polhode.methods import METHODS, Method, MethodSpec, method as find_method
 from polhode.runs import rows
 from polhode.runs.event_detection import check_span
@@ -56,9 +57,12 @@ from polhode.systems.record import present_system
 from polhode.systems.registry import builder, handed_in, named_now, recorded_functions
 from polhode.systems.user.function import check_shared, numbers_read
 from polhode.trajectory import UNITS
-from polhode.trajectory.reductions import Reduction, of_rows
 from polhode.trajectory.schema import trajectory
 
+if TYPE_CHECKING:
+    from polhode.trajectory.reductions import Reduction
+
+of_rows: Callable[..., tuple[Reduction, ...]] = later("polhode.trajectory.reductions", "of_rows")
 MOST_OF_SERIES = 8
 """Most bodies whose Taylor series are summed unless that is asked for: the text of a series grows with the pairs."""
 WITHOUT_SERIES = "mkrk:dp8"
@@ -407,7 +411,8 @@ def requested(system: object, method: str | Method | MethodSpec | None, given: M
         system, chosen, y, steps, t0, t_end, recording, tuple(events), tuple(breaks),
         None if first == t0 else first, truth(given.get("commanded") or False, "commanded"),
         settings if units == settings.units else replace(settings, units=units),
-        parameters, wanted(given.get("tangent")), of_rows(settings.reduce), by_tolerance,
+        parameters, wanted(given.get("tangent")),
+        () if settings.reduce is None else of_rows(settings.reduce), by_tolerance,
     )  # fmt: skip
     if key is not None:
         made.__dict__["idle"] = []  # what its runs leave for others
@@ -548,7 +553,7 @@ def _rebuilt(
     recipe: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]], system: System | None, call: str
 ) -> tuple[System, MethodSpec, list[Event], tuple[Reduction, ...]]:
     events, rest = [], dict(functions)
-    reduce = of_rows(recipe.get("reduce"), rest, call)
+    reduce = () if recipe.get("reduce") is None else of_rows(recipe["reduce"], rest, call)
     for given in recipe.get("events", ()):
         if given["kind"] in ("user", "of"):
             name = given["name"]

@@ -13,7 +13,7 @@ from polhode.arguments import Array, Indices
 from polhode.errors import CoarseStepWarning, EnergyWarning, NotFinite, PolhodeError, UserFunctionError, warn
 from polhode.kernel import layout as L
 from polhode.kernel.many import NONE, write_energies
-from polhode.lazy import xr
+from polhode.lazy import later, xr
 from polhode.runs.event_detection import EPSILON, rows_of
 from polhode.runs.resolution import coarse_loads, tell_of_stiffness
 from polhode.runs.stepping import Run
@@ -22,8 +22,6 @@ from polhode.trajectory import CONVENTIONS, UNITS, dataset
 from polhode.trajectory.build import Rows, with_bath, with_events
 from polhode.trajectory.energies import EnergyBalance, energy_balance, of_one_body
 from polhode.trajectory.quantities import BEYOND, LARGE, OfBodies, of_bodies
-from polhode.trajectory.reduction_kinds import TIME
-from polhode.trajectory.reductions import Running
 from polhode.trajectory.schema import MEANING
 
 
@@ -87,9 +85,10 @@ def finish(
     return concluded(run, with_found(run, ds, stopped), error)
 
 
-def statistics(run: Run) -> Running | None:
+def statistics(run: Run) -> Any:
     """What takes statistics of rows, where the run is asked for any."""
-    return Running(list(run.request.reduce), 2**53, TIME) if run.request.reduce else None
+    running = later("polhode.trajectory.reductions", "Running")
+    return running(list(run.request.reduce), 2**53, "time") if run.request.reduce else None
 
 
 def _of_one_body(run: Run, times: Array, states: Array) -> tuple[OfBodies, Array | None, EnergyBalance] | None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from polhode.arguments import choice, mapping, truth, whole
 from polhode.epochs import epoch_of
 from polhode.errors import InvalidInput, closest, said_of, shown, unknown_name
+from polhode.lazy import opened
 from polhode.trajectory import UNITS
-from polhode.trajectory.reduction_kinds import Reduction
-from polhode.trajectory.reductions import Reductions
+
+if TYPE_CHECKING:
+    from polhode.trajectory.reductions import Reductions
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ def only_functions(given: Mapping[str, Any], caller: str, known: Iterable[str]) 
     """Refuse what is no function among those that are handed in by keyword."""
     refuse_moved(given)
     for name, value in given.items():
-        if not (callable(value) or isinstance(value, Reduction)):
+        if not (callable(value) or isinstance(value, opened("polhode.trajectory.reductions").Reduction)):
             raise unknown_name(f"argument of {caller}", name, known)
 
 

@@ -21,7 +21,7 @@ from polhode.kernel import jit, layout as L
 from polhode.kernel.many import NONE, write_energies
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.kernel.simd import aligned
-from polhode.lazy import numba
+from polhode.lazy import later, numba
 from polhode.programs.dynamics import Dynamics, of_roles
 from polhode.programs.memory import MOST_TERMS, OF_SERIES
 from polhode.programs.parts import PARTS
@@ -42,7 +42,6 @@ from polhode.systems.loads_roles import (
 )
 from polhode.systems.registry import builder, built, handed_in
 from polhode.systems.sampling import Sampled, with_commands
-from polhode.systems.shown import system_html, system_text
 from polhode.systems.user.chosen import Called
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
@@ -325,7 +324,7 @@ class System:
         moves = [*map(isfinite, self.mass.tolist())]
         return from_potential(self.name, self.potential, moves, self._turns, self.parameters, self._changing)  # type: ignore[arg-type]
 
-    __repr__, _repr_html_ = system_text, system_html
+    __repr__, _repr_html_ = (later("polhode.systems.shown", name) for name in ("system_text", "system_html"))
 
     @property
     def title(self) -> str:
