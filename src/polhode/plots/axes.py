@@ -224,9 +224,9 @@ def curves(
         if units == "component":  # of a quaternion
             axes.set_ylim(-1.08, 1.08)
         elif turns and size > 100.0:
-            ends = 0 if low > -10.0 and high > 190.0 else -180, 360 if high > 190.0 else 180
-            every = 180 if ends[1] - ends[0] > 360 and style.inches(axes)[1] < 1.5 else 90
-            axes.set(ylim=(ends[0] - 10.0, ends[1] + 10.0), yticks=range(ends[0], ends[1] + 1, every))
+            bottom, top = 0 if low > -10.0 and high > 190.0 else -180, 360 if high > 190.0 else 180
+            every = 180 if top - bottom > 360 and style.inches(axes)[1] < 1.5 else 90
+            axes.set(ylim=(bottom - 10.0, top + 10.0), yticks=range(bottom, top + 1, every))
         elif high - low <= max(STILL * size, STILL if unit == "deg" else 0.0):
             middle = 0.5 * (low + high)  # limits about a constant: a thousandth of it, of zero 1
             room = max(1e-3 * abs(middle), 0.01 if unit == "deg" else 0.0) or 1.0
