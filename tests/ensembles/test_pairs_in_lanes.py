@@ -1,4 +1,4 @@
-"""Loads on pairs in lanes: every pair with the cut-off as a factor of 0, to rounding what neighbour lists come to."""
+"""Loads on pairs in lanes: all pairs, none beyond the cut-off, are to rounding what neighbour lists come to."""
 
 from __future__ import annotations
 

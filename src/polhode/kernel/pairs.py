@@ -627,30 +627,27 @@ def where_of_one(condition, a, b):
 
 
 def every_pair(part, t, N, y, bodies, c, out):
-    """Loads of all bodies, by all pairs, those beyond the cut-off with a switching factor of 0; bound is ``pair`` of
-    one other body. The data of all, and ROW sums of each, are at c[DATA:]."""
-    sums = DATA + WIDE * N
+    """Loads of all bodies, by all pairs within the cut-off; bound is ``pair`` of one other body. The data of all, and
+    ROW sums of each, are at c[DATA:]."""
+    sums, reach = DATA + WIDE * N, c[CUTOFF] * c[CUTOFF] if c[CUTOFF] > 0.0 else inf
     for i in range(N):
         pack(i, DATA + WIDE * i, N, y, bodies, c)
         for k in range(ROW):
             c[sums + ROW * i + k] = 0.0
     for i in range(N):
         a, own = DATA + WIDE * i, sums + ROW * i
-        F0, F1, F2 = get3(c, own)
-        G0, G1, G2 = get3(c, own + 4)
         for j in range(i + 1, N):
             b, at = DATA + WIDE * j, sums + ROW * j
-            x, y_, z = c[a] - c[b], c[a + 1] - c[b + 1], c[a + 2] - c[b + 2]
-            d = (
-                x - c[BOX] * np.rint(x * c[INVERSE_BOX]), y_ - c[BOX + 1] * np.rint(y_ * c[INVERSE_BOX + 1]),
-                z - c[BOX + 2] * np.rint(z * c[INVERSE_BOX + 2]), c[b + 3],
-            )  # fmt: skip
-            f0, f1, f2, _V, g0, g1, g2, _virial, h0, h1, h2 = pair(a, b, d, 1, c)
-            F0, F1, F2, G0, G1, G2 = F0 + f0, F1 + f1, F2 + f2, G0 + g0, G1 + g1, G2 + g2
-            put3(c, at, (c[at] - f0, c[at + 1] - f1, c[at + 2] - f2))
-            put3(c, at + 4, (c[at + 4] - h0, c[at + 5] - h1, c[at + 6] - h2))
-        put3(c, own + 4, (G0, G1, G2))
-        put3(out, L.LOAD * i, (F0, F1, F2))
+            dx, dy, dz = c[a] - c[b], c[a + 1] - c[b + 1], c[a + 2] - c[b + 2]
+            dx, dy = dx - c[BOX] * np.rint(dx * c[INVERSE_BOX]), dy - c[BOX + 1] * np.rint(dy * c[INVERSE_BOX + 1])
+            dz = dz - c[BOX + 2] * np.rint(dz * c[INVERSE_BOX + 2])
+            if not dx * dx + dy * dy + dz * dz >= reach:  # as of what is not finite
+                f0, f1, f2, _V, g0, g1, g2, _virial, h0, h1, h2 = pair(a, b, (dx, dy, dz, c[b + 3]), 1, c)
+                put3(c, own, (c[own] + f0, c[own + 1] + f1, c[own + 2] + f2))
+                put3(c, own + 4, (c[own + 4] + g0, c[own + 5] + g1, c[own + 6] + g2))
+                put3(c, at, (c[at] - f0, c[at + 1] - f1, c[at + 2] - f2))
+                put3(c, at + 4, (c[at + 4] - h0, c[at + 5] - h1, c[at + 6] - h2))
+        put3(out, L.LOAD * i, get3(c, own))
         put3(out, L.LOAD * i + 3, turned(i, a, own + 4, y, c))
 
 
