@@ -60,7 +60,7 @@ SIZES = {
     "plots": (5193, 3320),
     "polhode": (1977, 972),
     "polhode_papers": (14724, 8208),
-    "programs": (6161, 3897),
+    "programs": (6257, 3975),
     "runs": (12640, 7646),
     "surroundings": (2607, 1185),
     "systems": (13768, 7099),

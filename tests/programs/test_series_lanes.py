@@ -7,7 +7,7 @@ import numpy as np
 import polhode as ph
 from each import each
 from polhode.programs.series_lanes import series_of_lanes
-from polhode.programs.series_role import HEAD, SCALE, series_role
+from polhode.programs.series_role import HEAD, SCALE, series_of_motion, series_role
 
 ORDER, H, TIME = 14, 0.125, 0.4
 
@@ -56,6 +56,15 @@ def test_coefficients_are_those_of_one_member(name):
     np.testing.assert_allclose(ours, theirs, rtol=1e-11, atol=1e-13 * np.abs(theirs).max())
     powers = 0.5 ** np.arange(1, ORDER + 1)
     np.testing.assert_allclose(sums, powers @ theirs[1:], rtol=1e-11, atol=1e-14)
+
+
+def test_products_of_a_sum_are_added_up_with_it():
+    """The 21 products of a top are ten sums: three of the moments, four of the quaternion, three of the vertical."""
+    dynamics = SYSTEMS["top"]().dynamics
+    _, series = series_of_motion(dynamics.graph, 1, dynamics.force, dynamics.torque, dynamics.rates, (False,), (True,))
+    joined = series.with_joined_products()
+    assert len(series.slots) == 21
+    assert sorted(map(len, joined.slots)) == [1, 1, 1, 2, 2, 2, 3, 3, 3, 3]
 
 
 def test_loads_that_choose_have_none():

@@ -23,8 +23,10 @@ the row of a table (``primitives``).
 
 from __future__ import annotations
 
+import copy
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from polhode.errors import InvalidInput
@@ -55,7 +57,7 @@ LONG = 200
 class Rule:
     """One series."""
 
-    kind: str  # sum product square quotient reciprocal power slope steady integral scaled chosen step
+    kind: str  # sum product products square quotient reciprocal power slope steady integral scaled chosen step
     name: str  # the series
     operands: tuple[Any, ...]  # names of series, rows that stay, exponents, as the kind needs
     slot: int = -1  # its product, -1 without
@@ -130,6 +132,61 @@ class Series:
         functions = (rule.operands[0] for rule in self.rules if rule.kind in ("slope", "steady", "integral"))
         chosen = any(rule.kind in ("chosen", "step") for rule in self.rules)
         return len(self.slots) > LONG and not chosen and set(functions) <= set(FUNCTIONS)
+
+    def with_joined_products(self) -> Series:
+        """The same where products that one sum alone has are added up with it, and those by rows that stay, which
+        several have with the same factor: that is multiplied once. A slot then has such terms (sign, factor, factor).
+        """
+        g, made, one, pairs = self.g, copy.copy(self), self.g.const(1.0), [*self.slots]
+        products = {rule.name: rule.operands for rule in self.rules if rule.kind == "product"}
+        uses = Counter([*(name for pair in pairs for name in pair), *(name for _, name in self.rates)])
+        for rule in self.rules:
+            uses.update([name for _, name in rule.operands[1]] if rule.kind == "sum" else map(str, rule.operands))
+        terms = {
+            rule.name: [(*self._signed(row), x) for row, x in rule.operands[1] if x in products and uses[x] == 1]
+            for rule in self.rules if rule.kind == "sum"
+        }  # fmt: skip
+        joined: dict[str, tuple[int, str]] = {}  # products by the row, and the factor that it multiplies
+        while True:
+            left = [(row, x, name) for some in terms.values() for _, row, name in some for x in products[name]
+                    if row != one and name not in joined]  # fmt: skip
+            often = Counter((row, x) for row, x, _ in left)
+            best = max(often, key=lambda key: often[key], default=(one, ""))
+            if often[best] < 2:
+                break
+            joined |= {name: best for row, x, name in left if (row, x) == best}
+        for some in terms.values():
+            plain = [name for _, row, name in some if row == one or name in joined]
+            joined |= {name: (one, "") for name in plain if len(plain) > 1 and name not in joined}
+        made.rules, slots, scaled = list[Rule](), dict[Any, int](), dict[tuple[int, str], str]()
+        for rule in self.rules:
+            if rule.name in joined:
+                continue
+            if rule.slot >= 0:
+                rule = replace(rule, slot=slots.setdefault((("+", *pairs[rule.slot]),), len(slots)))
+            added = list[tuple[str, str, str]]()
+            for sign, _, name in terms.get(rule.name, ()):
+                if name in joined:
+                    row, x = joined[name]
+                    a, b = products[name][::-1] if x == products[name][1] else products[name]
+                    if x and (row, x) not in scaled:
+                        scaled[row, x] = made._name()
+                        made.rules.append(Rule("sum", scaled[row, x], (g.const(0.0), ((row, x),))))
+                    added.append((sign, scaled[row, x] if x else a, b))
+            if added:
+                name, own = made._name(), tuple(term for term in rule.operands[1] if term[1] not in joined)
+                slot = slots.setdefault(tuple(added), len(slots))
+                made.rules.append(Rule("products", name, tuple(added), slot))
+                rule = replace(rule, operands=(rule.operands[0], (*own, (one, name))))
+            made.rules.append(rule)
+        made.slots = slots
+        return made
+
+    def _signed(self, row: int) -> tuple[str, int]:
+        """A sign and the row without it."""
+        value, (still, terms) = self.g.value(row), self.g.as_sum(row)
+        negative = value < 0.0 if value is not None else still == 0.0 and len(terms) == 1 and terms[0][1] < 0.0
+        return ("-", self.g.negative(row)) if negative else ("+", row)
 
     # -------------------------------------------------------------- writing rules
     def constant(self, row: int) -> int | float:

@@ -69,6 +69,19 @@ class SeriesWriter:
         parts.sort(key=lambda part: part[0] == "-")
         return [f"{rule.name}{at} = {chain(parts) if parts else '0.0'}"]
 
+    def joined(self, rule: Rule, at: str) -> list[str]:
+        """A sum of products, a long one in two chains."""
+        terms = [(sign, f"{a}0 * {b}{at}") for sign, a, b in rule.operands]
+        if at == "0":
+            return [f"{rule.name}0 = {chain(terms)}"]
+        newest = [(sign, f"{a}k * {b}0") for sign, a, b in rule.operands]
+        first = [("+", f"q{rule.slot}"), *terms]
+        if len(terms) < 3:
+            return [f"{rule.name}k = {chain(first + newest)}"]
+        sign = newest[0][0]
+        second = chain([("+" if one == sign else "-", x) for one, x in newest])
+        return [f"{rule.name}k = ({chain(first)}) {sign} ({second})"]
+
     # -------------------------------------------------------------- order 0
     def power_at_zero(self, rule: Rule) -> list[str]:
         s, (b, e, _) = rule.name, rule.operands
@@ -120,7 +133,8 @@ class SeriesWriter:
 Written = Callable[[SeriesWriter, Rule], list[str]] | str
 """Lines of a rule, or their text: {s} is the name of the series, {n} its slot, {0}, {1}, ... are the operands."""
 _ZERO: dict[str, Written] = {
-    "sum": lambda w, rule: w.linear(rule, "0"), "product": "{s}0 = {0}0 * {1}0", "square": "{s}0 = {0}0 * {0}0",
+    "sum": lambda w, rule: w.linear(rule, "0"), "products": lambda w, rule: w.joined(rule, "0"),
+    "product": "{s}0 = {0}0 * {1}0", "square": "{s}0 = {0}0 * {0}0",
     "quotient": "{s}i = 1.0 / {1}0; {s}0 = {0}0 * {s}i", "reciprocal": "{s}0 = 1.0 / {0}0",
     "power": SeriesWriter.power_at_zero, "slope": SeriesWriter.function_at_zero,
     "steady": lambda w, rule: [*w.function_at_zero(rule), f"{rule.name}k = {rule.name}0"],
@@ -129,7 +143,7 @@ _ZERO: dict[str, Written] = {
 }  # fmt: skip
 _NEXT: dict[str, Written] = {
     "sum": lambda w, rule: w.linear(rule, "k"), "product": "{s}k = (q{n} + {1}0 * {0}k) + {0}0 * {1}k",
-    "square": "{s}k = q{n} + 2.0 * {0}0 * {0}k",
+    "products": lambda w, rule: w.joined(rule, "k"), "square": "{s}k = q{n} + 2.0 * {0}0 * {0}k",
     "quotient": "{s}k = ({0}k - (q{n} + {s}0 * {1}k)) * {s}i", "reciprocal": "{s}k = -{s}0 * (q{n} + {s}0 * {0}k)",
     "power": "{s}k = ({s}e * ik) * (q{n} + {s}0 * {2}k)", "slope": SeriesWriter.slope, "steady": SeriesWriter.steady,
     "integral": "{s}k = ik * {1}k", "scaled": "{s}k = fk * {0}k", "chosen": SeriesWriter.chosen, "step": "{s}k = 0.0",
