@@ -35,15 +35,12 @@ varied = sampling.members(
 
 def drop(block):
     """How much the semi-major axis has shrunk, in metres."""
-    r, v = ((x**2).sum("axis", skipna=False) ** 0.5 for x in (block.position, block.velocity))
-    return (radius - 1.0 / (2.0 / r - v**2 / earth.mu)).assign_attrs(units="m")
+    return (radius - block.polhode.elements(mu=earth.mu).semi_major_axis).assign_attrs(units="m")
 
 
 def tilt(block):
     """Angle between the body's z axis and the direction down, in degrees."""
-    z = ph.rotation.rotate(block.attitude.values, [0.0, 0.0, 1.0])
-    down = -block.position / (block.position**2).sum("axis", skipna=False) ** 0.5
-    return np.rad2deg(np.arccos((down * z).sum("axis", skipna=False).clip(-1.0, 1.0))).assign_attrs(units="deg")
+    return block.polhode.pointing_error((0, 0, 1), "nadir", degrees=True)
 
 
 ds = ph.ensemble(

@@ -49,14 +49,13 @@ start = {name: {"position": np.add(place, (r, 0, 0)), "velocity": (0, n * r * np
 ds = ph.integrate(three, step=10.0, t_end=17500.0, start=start)
 
 # %%
-t, lead, turning = ds.time, ds.position[:, 0].values, np.cross(ds.position[:, 0], ds.velocity[:, 0])
-up, along = (axis / np.linalg.norm(axis, axis=1)[:, None] for axis in (lead, np.cross(turning, lead)))
+t = ds.time
 fig, (paths, spent) = plt.subplots(1, 2, figsize=(9, 4))
 for name in ("above", "behind"):
-    apart, given = ds.position.sel(body=name).values - lead, np.linalg.norm(ds[f"thrust_{name}"], axis=1)
-    height = (apart * up).sum(1)
+    ahead, _, down = ds.polhode.relative("lead", name, frame="lvlh").position.values.T
+    height, given = -down, np.linalg.norm(ds[f"thrust_{name}"], axis=1)
     formula = 40.0 * 3 * n**2 * height[-580:].mean()  # of the last orbit
-    paths.plot((apart * along).sum(1), height, label=name)
+    paths.plot(ahead, height, label=name)
     spent.plot(t / 60, 10.0 * np.cumsum(given) / 40.0)
     spent.plot(t / 60, (10.0 * given[:100].sum() + formula * (t - 1000.0)) / 40.0, "k:")
     print(f"{name}: {given[-580:].mean():.5f} N, formula {formula:.5f} N, at a height of {height[-580:].mean():.2f} m")

@@ -32,8 +32,8 @@ def circles(north):
     )
     r, v = ph.kepler.state(earth.mu, semi_major_axis=size, inclination=inclination, **shape)
     ds = ph.integrate(system, "v2/kepler", step=period / 24, t_end=1750 * period, position=r, velocity=v)
-    e = ph.kepler.classical_elements(ds.position, ds.velocity, earth.mu)
-    vector = e.eccentricity * np.exp(1j * e.argument_of_periapsis)
+    e = ds.polhode.elements()
+    vector = (e.eccentricity * np.exp(1j * e.argument_of_periapsis)).values
     return vector[:-1].reshape(-1, 24).mean(axis=1)
 
 

@@ -23,17 +23,16 @@ import polhode as ph
 plt.style.use("polhode.plots.style")
 across, along, spin, spring, friction = 0.05, 0.08, 50.0, 9.4, 4e-3
 earth, latitude = 7.2921e-5, np.radians(50)
-numbers = (spring, friction, earth, np.cos(latitude), np.sin(latitude))
 
 
-def level(t, q, omega, parameters):
-    spring, friction, earth, cosine, sine = parameters
-    up = ph.rotation.rotate_inverse(q, (cosine * np.cos(earth * t), cosine * np.sin(earth * t), sine))
+def level(wheel, t):
+    cosine, sine, omega = np.cos(latitude), np.sin(latitude), wheel.angular_velocity
+    up = wheel.in_body((cosine * np.cos(earth * t), cosine * np.sin(earth * t), sine))
     slow = friction * (omega[0] * up[0] + omega[1] * up[1] - earth * sine)  # rate of the axis about the vertical
-    return (spring * up[2] * up[1] - slow * up[0], -spring * up[2] * up[0] - slow * up[1], 0.0)
+    return {"torque": (spring * up[2] * up[1] - slow * up[0], -spring * up[2] * up[0] - slow * up[1], 0.0)}
 
 
-wheel = ph.rigid_body((across, across, along), torque=level, parameters=numbers)
+wheel = ph.system(ph.body("wheel", inertia=(across, across, along), pinned=True), ph.loads.of(level))
 
 # %%
 figure, axes = plt.subplots(figsize=(7.6, 4.4))

@@ -24,7 +24,7 @@ a, e = 8.0e6, 0.1
 tilts = np.radians(np.linspace(2, 178, 25))
 r, v = ph.kepler.state(earth.mu, semi_major_axis=a, eccentricity=e, inclination=tilts)
 ds = ph.ensemble(system, "v2/kepler", members={"position": r, "velocity": v}, step=150.0, t_end=30 * day, every=8)
-elements = ph.kepler.classical_elements(ds.position, ds.velocity, earth.mu)
+elements = ds.polhode.elements()
 
 
 def slope(angles):

@@ -36,14 +36,13 @@ ds = ph.integrate(system, "v2/kepler", step=3000.0, t_end=3000.0 * 126000, every
 # %%
 fig = plt.figure()
 round_, axes = fig.add_subplot(121, projection="polar"), fig.add_subplot(122)
-place, speed = ds.position - ds.position[:, 0], ds.velocity - ds.velocity[:, 0]
+place, size = ds.position - ds.position[:, 0], ds.polhode.elements().semi_major_axis
 turning = np.sqrt(saturn / 151.44e6**3)
 for k, name in ((1, "Janus"), (2, "Epimetheus")):
-    r = np.linalg.norm(place[:, k], axis=1)
     angle = np.arctan2(place[:, k, 1], place[:, k, 0]) - turning * ds.time
-    a = 1 / (2 / r - (speed[:, k] ** 2).sum("axis") / saturn)
-    axes.plot(ds.time / year, (a - 151.44e6) / 1e3, label=name)
-    round_.plot(angle, 100 + (a - 151.44e6) / 1e3, linewidth=0.8)
+    higher = (size[:, k] - 151.44e6) / 1e3
+    axes.plot(ds.time / year, higher, label=name)
+    round_.plot(angle, 100 + higher, linewidth=0.8)
 round_.set(rticks=[], rlim=(0, 150), title="In the turning frame")
 axes.set(xlabel="years", ylabel="semi-major axis − 151 440 km (km)", title="They trade orbits", ylim=(-46, 62))
 axes.legend(loc="upper right", ncols=2)

@@ -43,10 +43,10 @@ start = {name: {"position": (a, 0, 0), "velocity": (0, a**-0.5, 0)}
 ds = ph.integrate(planets, "v2/kepler", step=0.25, t_end=1.05e5, every=200, start=start)
 
 # %%
-place, speed, t = ds.position - ds.position[:, 0], ds.velocity - ds.velocity[:, 0], ds.time.values / 1e3
-orbits = [ph.kepler.classical_elements(place[:, k], speed[:, k], 1.0) for k in (1, 2, 3)]
+t = ds.time.values / 1e3
+orbits = [ds.polhode.elements().sel(body=name) for name in names]
 turns = [o.node + o.argument_of_periapsis for o in orbits]
-mean = [w + ph.kepler.mean_from_true(o.true_anomaly, o.eccentricity) for w, o in zip(turns, orbits, strict=True)]
+mean = [w + o.mean_anomaly for w, o in zip(turns, orbits, strict=True)]
 fig, (ratio, angle, round_) = plt.subplots(3, 1, sharex=True, figsize=(7, 7))
 for k, pair in enumerate(("middle to inner", "outer to middle")):
     ratio.plot(t, (orbits[k + 1].semi_major_axis / orbits[k].semi_major_axis) ** 1.5, label=pair)

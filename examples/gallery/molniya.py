@@ -28,8 +28,9 @@ size = (earth.mu * (sidereal / 2 / (2 * np.pi)) ** 2) ** (1 / 3)  # two revoluti
 def flown(inclination, days, **rows):
     place = dict(semi_major_axis=size, eccentricity=0.74, argument_of_periapsis=np.radians(270), node=np.radians(75))
     r, v = ph.kepler.state(earth.mu, inclination=np.radians(inclination), **place)
-    ds = ph.integrate(system, "logarithmic:kl8", step=60.0, t_end=days * day, position=r, velocity=v, **rows)
-    return ds, ph.kepler.classical_elements(ds.position, ds.velocity, earth.mu)
+    ds = ph.integrate(system, "logarithmic:kl8", step=60.0, t_end=days * day, position=r, velocity=v,
+                      settings={"units": "SI"}, **rows)  # fmt: skip
+    return ds
 
 
 # %% [markdown]
@@ -38,17 +39,17 @@ def flown(inclination, days, **rows):
 
 # %%
 fig, (track, perigee) = plt.subplots(1, 2)
-ds, _ = flown(63.4, 1.006, t_eval=np.arange(0.0, 1.006 * day, 20.0))
-x, y, z = ds.position.values.T
-east = (np.degrees(np.arctan2(y, x) - earth.rotation * ds.time.values) + 180) % 360 - 180
-north = np.degrees(np.arcsin(z / np.sqrt(x**2 + y**2 + z**2)))
+ground = flown(63.4, 1.006, t_eval=np.arange(0.0, 1.006 * day, 20.0)).polhode.ground_track(degrees=True)
+east, north = ground.longitude.values, ground.latitude.values
 line = np.where(abs(np.diff(east, append=east[-1])) > 180, np.nan, east)  # broken at the date line
 track.plot(line, north)
 track.plot(east[::90], north[::90], "o", markersize=4)
 track.set(title="Ground track", xlabel="longitude (deg)", ylabel="latitude (deg)", xlim=(-180, 180), ylim=(-90, 90))
 track.set(xticks=range(-180, 181, 90), yticks=range(-90, 91, 30))
 for inclination in (58.0, 63.4, 68.0):
-    ds, elements = flown(inclination, 3 * 365.25, every=400)
-    perigee.plot(ds.time / day / 365.25, np.degrees(elements.argument_of_periapsis) % 360, label=f"{inclination}°")
+    ds = flown(inclination, 3 * 365.25, every=400)
+    perigee.plot(
+        ds.time / day / 365.25, ds.polhode.elements(degrees=True).argument_of_periapsis % 360, label=f"{inclination}°"
+    )
 perigee.set(title="Argument of perigee", xlabel="years", ylabel="deg")
 perigee.legend(title="inclination")

@@ -34,8 +34,8 @@ for k, kilograms in enumerate((50, 100, 200)):
     craft = ph.system(ph.body("craft", kilograms), loads, surroundings={"air_density": air})
     run = dict(step=80.0, t_end=400 * day, every=75, position=r, velocity=v, events=[ground])
     ds = ph.integrate(craft, "s6_10", **run)
-    a, e = (ph.kepler.classical_elements(ds.position, ds.velocity, earth.mu)[i] for i in (0, 1))
-    apogee, perigee = (a / (1 - e) - earth.radius) / 1e3, (a / (1 + e) - earth.radius) / 1e3
+    orbit = ds.polhode.elements()
+    perigee, apogee = ((orbit.semi_major_axis * (1 + k * orbit.eccentricity) - earth.radius) / 1e3 for k in (-1, 1))
     axes.fill_between(ds.time / day, perigee, apogee, alpha=0.25, color=f"C{k}", linewidth=0)
     axes.plot(ds.time / day, apogee, color=f"C{k}", label=f"{kilograms} kg/m²: {float(ds.time[-1]) / day:.1f} days")
     axes.plot(ds.time / day, perigee, color=f"C{k}")

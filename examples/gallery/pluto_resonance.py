@@ -29,8 +29,8 @@ speeds = [(0, 0, 0), (0.00565429, -0.00412490, -0.00190589), (0.00168318, 0.0048
 sun_and_planets = ph.gravitating_bodies(mass=masses, G=2.95912208286e-4)  # September 1994; au, days
 start = dict(position=places, velocity=speeds)
 ds = ph.integrate(sun_and_planets, "sbabc1/kepler:corrected", step=200.0, t_end=7.2e7, every=36, **start)
-place, speed = ds.position - ds.position[:, 0], ds.velocity - ds.velocity[:, 0]
-neptune, pluto = (ph.kepler.classical_elements(place[:, k], speed[:, k], 2.95912208286e-4) for k in (4, 5))
+place = ds.position - ds.position[:, 0]
+neptune, pluto = (ds.polhode.elements().isel(body=k) for k in (4, 5))
 
 # %%
 fig, panels = plt.subplot_mosaic([["turning", "angle"], ["turning", "energy"]], width_ratios=(1.2, 1))
@@ -40,9 +40,7 @@ panels["turning"].plot([30.1], [0], "o", color="C1", markersize=10)
 panels["turning"].plot([0], [0], "o", color="C4", markersize=10)
 panels["turning"].set(aspect="equal", xlabel="au", title="Neptune's turning frame")
 turns = [e.node + e.argument_of_periapsis for e in (neptune, pluto)]
-mean = [
-    w + ph.kepler.mean_from_true(e.true_anomaly, e.eccentricity) for w, e in zip(turns, (neptune, pluto), strict=True)
-]
+mean = [w + e.mean_anomaly for w, e in zip(turns, (neptune, pluto), strict=True)]
 angle = np.degrees(3 * mean[1] - 2 * mean[0] - turns[1]) % 360
 years = ds.time / 365250
 panels["angle"].plot(years, angle, ".", markersize=0.8)

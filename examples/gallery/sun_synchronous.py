@@ -33,7 +33,7 @@ fig, axes = plt.subplots()
 for inclination in (asked - 0.5, asked, asked + 0.5):
     r, v = ph.kepler.state(earth.mu, semi_major_axis=size, inclination=np.radians(inclination))
     ds = ph.integrate(system, "v2/kepler", step=200.0, t_end=365 * day, every=216, position=r, velocity=v)
-    node = np.unwrap(ph.kepler.classical_elements(ds.position, ds.velocity, earth.mu).node)
+    node = np.unwrap(ds.polhode.elements().node)
     days = ds.time.values / day
     sun = 2 * np.pi * days / year  # the mean Sun; at the start the node is six hours east of it
     local = 18 + (node - sun) * 12 / np.pi

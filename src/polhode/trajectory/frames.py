@@ -314,7 +314,7 @@ def ground_track(ds: xr.Dataset, rotation_rate: float | None = None, radius: flo
     if rotation_rate is None:
         rotation_rate = None if known is None else known.rotation
         if rotation_rate is None:
-            raise InvalidInput("rotation_rate is missing: this trajectory does not tell how the central body rotates")
+            raise InvalidInput("rotation_rate is missing: give it, or settings={'units': 'SI'} to a run about a planet")
     rate = number(rotation_rate, "rotation_rate", "rad / s")
     leading = tuple(ds["position"].dims[:-1])
     r = np.asarray(ds["position"].values, dtype=float)
