@@ -57,7 +57,7 @@ SIZES = {
     "kernel": (10756, 7031),
     "loads": (2148, 677),
     "methods": (7711, 3656),
-    "plots": (5193, 3320),
+    "plots": (5195, 3322),
     "polhode": (1977, 972),
     "polhode_papers": (14724, 8208),
     "programs": (6257, 3975),
@@ -65,7 +65,7 @@ SIZES = {
     "surroundings": (2607, 1185),
     "systems": (13768, 7099),
     "trajectory": (7221, 3716),
-    "viewer": (4805, 1183),
+    "viewer": (4811, 1183),
 }
 """Lines and statements of each folder, at most."""
 WIDTH = 120

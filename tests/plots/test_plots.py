@@ -306,14 +306,19 @@ def test_an_envelope_has_the_spike_of_a_million_rows_and_leaves_lines_what_they_
     fast = np.where(t < 500.0, np.sin(40.0 * t), np.sin(0.1 * t))
     fast[123_456], fast[777_777] = 7.0, np.nan
     at, low, mean, high, busy = envelope(t, fast, 400)
-    assert busy[: n * 49 // 100].all() and not busy[n * 52 // 100 :].any()
+    assert busy[: n * 49 // 100].all() and not busy[n * 53 // 100 :].any()
     shaded = np.isfinite(low)
-    assert np.nanmax(high) == 7.0 and at[np.nanargmax(high)] == pytest.approx(t[123_456], abs=2.5 * 3)
-    assert np.nanmin(low) < -0.9999 and (high[shaded][:-6] > 0.999).all() and (np.abs(mean[shaded][8:-20]) < 0.03).all()
-    assert at[shaded].max() < 520.0, "what follows is a line"
+    assert np.nanmax(high) == 7.0 and at[np.nanargmax(high)] == pytest.approx(t[123_456], abs=2.5 * 4)
+    assert (
+        np.nanmin(low) < -0.9999 and (high[shaded][:-12] > 0.999).all() and (np.abs(mean[shaded][8:-20]) < 0.03).all()
+    )
+    assert at[shaded].max() < 530.0, "what follows is a line"
     slow = np.cos(0.1 * t) + 1e-9 * np.random.default_rng(0).normal(size=n)
     assert not envelope(t, slow, 400)[-1].any(), "round-off is no motion"
     assert not envelope(t[:2], fast[:2], 400)[-1].any() and not envelope(t[:1], fast[:1], 400)[-1].any()
+    for rate in (0.55, 0.628, 0.7):  # with about as many turns as half the columns: one or the other, not shreds
+        swing = np.sin(rate * t[::5]) + 0.4 * np.sin(2.0 * rate * t[::5] + 1.0)
+        assert np.count_nonzero(np.diff(envelope(t[::5], swing, 400)[-1])) <= 1
     held = np.repeat([0.0, 1.0], n // 2) + 1e-16 * np.random.default_rng(1).normal(size=n)
     assert not envelope(t, held, 400)[-1].any()
 

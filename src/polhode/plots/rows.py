@@ -14,8 +14,8 @@ from polhode.trajectory.frames import between_rows, hermite
 
 BINS = 1000  # bins of a long time series; a panel is about 550 pixels wide
 POINTS = 6000  # most points of a curve on a sphere or in space
-BUSY = 0.5  # share of columns of pixels with turning points from which on a curve, nearly a block, is an envelope
-NEAR, AROUND = 15, 2  # columns to each side over which turning points are counted, and extremes taken
+BUSY, CALM = 0.5, 0.3  # shares of columns with turning points from which on a curve is an envelope, below which a line
+NEAR, AROUND = 15, 3  # columns to each side over which turning points are counted, and extremes taken
 SWING = 0.05  # part of the range by which a curve swings between turning points that count: not its round-off
 STILL = 1e-9  # curves that vary by less than this part of their size are drawn as constant
 FEW = 40  # up to this many rows, each has a marker
@@ -69,7 +69,9 @@ def envelope(times: Array, values: Array, columns: int) -> tuple[Array, Array, A
     turning = turning[1:][np.abs(np.diff(values[turning])) > reach]
     window = np.ones(min(2 * NEAR + 1, columns))
     many = np.minimum(np.bincount(column[turning], minlength=columns), 1)
-    busy = (np.convolve(many, window, "same") >= BUSY * np.convolve(np.ones(columns), window, "same"))[column]
+    share = np.convolve(many, window, "same") / np.convolve(np.ones(columns), window, "same")
+    turn = np.where((share >= BUSY) | (share < CALM), np.arange(columns), 0)  # between the two as before: no shreds
+    busy = (share[np.maximum.accumulate(turn)] >= BUSY)[column]
     if not busy.any():
         return *np.full((4, 1), np.nan), busy
     first = np.flatnonzero(np.diff(column, prepend=-1))
@@ -80,8 +82,8 @@ def envelope(times: Array, values: Array, columns: int) -> tuple[Array, Array, A
         (np.add, sums),
         (np.fmax, np.fmax.reduceat(values, first)),
     ):
-        about = np.lib.stride_tricks.sliding_window_view(np.pad(of, AROUND, "edge"), 2 * AROUND + 1)
-        found.append(np.where(busy[first], pick.reduce(about, axis=1), np.nan))
+        inside = np.lib.stride_tricks.sliding_window_view(np.pad(of, AROUND, "edge"), 2 * AROUND + 1)
+        found.append(np.where(busy[first], pick.reduce(inside, axis=1), np.nan))
     return times[first], found[0], found[1] / (2 * AROUND + 1), found[2], busy
 
 

@@ -59,12 +59,18 @@ polhodeViewer.charts = (() => {
       if (!(Math.abs(values[i] - last) > swing) || up === values[i] > last) last = up ? Math.max(last, values[i]) || values[i] : Math.min(last, values[i]);
       else { turned[Math.floor(i / bin)] = 1; up = !up; last = values[i]; }
     }
-    const bins = turned.map((_, b) => {
-      const about = turned.slice(Math.max(0, b - NEAR), b + NEAR + 1), inside = values.slice(b * bin, (b + 1) * bin), good = inside.filter(Number.isFinite);
+    let on = false;  // from half of the bins on, and until few turn, so that no line is in shreds
+    const dense = turned.map((_, b) => {
+      const about = turned.slice(Math.max(0, b - NEAR), b + NEAR + 1), share = (about.reduce((sum, one) => sum + one, 0) * many) / (about.length * BINS);
+      on = share >= 0.5 || (on && share >= 0.3);
+      return on;
+    });
+    const bins = dense.map((_, b) => {
+      const inside = values.slice(b * bin, (b + 1) * bin), good = inside.filter(Number.isFinite);
       const low = Math.min(...good), high = Math.max(...good);
       return {
         low, high, mean: good.reduce((sum, v) => sum + v, 0) / good.length, broken: good.length < inside.length, first: inside.indexOf(low), second: inside.indexOf(high),
-        busy: good.length > 0 && about.reduce((sum, one) => sum + one, 0) * many >= 0.5 * about.length * BINS,
+        busy: good.length > 0 && dense[b],
       };
     });
     let path = "", band = "", pen = false, before = false;
