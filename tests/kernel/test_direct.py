@@ -509,14 +509,15 @@ def test_other_ways_of_inlining_are_left_to_numba():
 
 
 def test_code_is_optimised_once(monkeypatch):
-    """Not function by function before it is as a whole."""
+    """Not function by function before it is as a whole; over lanes by LLVM's first level alone."""
     monkeypatch.setattr(CPUCodegen, "_function_pass_manager", None)
     done = []
     monkeypatch.setattr(CPUCodegen, "_module_pass_manager", None)
     options = direct.passes
-    monkeypatch.setattr(direct, "passes", lambda: done.append(1) or options())
+    monkeypatch.setattr(direct, "passes", lambda level: done.append(level) or options(level))
     module(calls_both, f8(f8, f8, i8))
-    assert done == [1]
+    module(calls_both, f8(f8, f8, i8), lanes=8, thorough=True)
+    assert done == [3, 1]
 
 
 def powers(x, y, k):

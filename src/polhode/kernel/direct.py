@@ -38,13 +38,13 @@ from polhode.kernel.values import BOOL, FLOAT, INT, Known, Scalar, Tup, Value, V
 from polhode.lazy import no_collections
 
 
-def passes() -> llvm.PipelineTuningOptions:
+def passes(level: int) -> llvm.PipelineTuningOptions:
     """Which optimisations LLVM makes: numba's, but that it unrolls no loops and makes no vectors of them.
 
     Loops of kernels are long, or short with bodies of several hundred instructions: unrolled, they take a fifth longer
     to compile and run no faster, mostly 1 to 8 % slower.
     """
-    options = llvm.create_pipeline_tuning_options(speed_level=int(config.OPT))
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization, options.slp_vectorization = False, bool(config.SLP_VECTORIZE)
     options.loop_unrolling = False
     return options
@@ -58,7 +58,8 @@ PASSES = (
 """The optimisations of most kernels, in their order: a quarter of the time of all that LLVM knows, for code as fast.
 All of them are in its own pipelines; ``new_gvn`` is in none, for it has made wrong code.
 
-Loops with steps of variable size are 5 to 10 % faster with all, lanes of bodies that rotate 10 to 20 %."""
+Loops with steps of variable size are 5 to 10 % faster with all, lanes of bodies that rotate 10 to 20 %.
+For lanes the first level of LLVM's pipelines does as well as the third, in two thirds of its time."""
 
 
 def few_passes() -> llvm.ModulePassManager | None:
@@ -126,12 +127,12 @@ def _optimised(
             write_python(unit.writer(function, Options(options)), entry, arguments, result)
     if not (thorough or lanes):
         unit.copy_into_callers()
-    return name, roles, optimised_module(codegen, module, thorough)
+    return name, roles, optimised_module(codegen, module, thorough * (1 if lanes else int(config.OPT)))
 
 
-def optimised_module(codegen: Any, module: ir.Module, thorough: bool = False) -> llvm.ModuleRef:
+def optimised_module(codegen: Any, module: ir.Module, level: int = 0) -> llvm.ModuleRef:
     """A module that is optimised once as a whole, not function by function before and twice, as numba's is for the sake
-    of reference counts, of which there are none; ``thorough``: by all of LLVM's optimisations, not only ``PASSES``."""
+    of reference counts, of which there are none; by ``PASSES``, or LLVM's pipeline of a level."""
     codegen._check_llvm_bugs()
     text = str(module)
     if " x double>" in text and " alignstack(" not in text:
@@ -142,8 +143,8 @@ def optimised_module(codegen: Any, module: ir.Module, thorough: bool = False) ->
     written.verify()
     found = llvm.parse_assembly(str(codegen._create_empty_module(module.name)))
     found.link_in(written)  # which puts functions before those that call them
-    builder = llvm.create_pass_builder(codegen._tm, passes())
-    few = None if thorough else few_passes()
+    builder = llvm.create_pass_builder(codegen._tm, passes(level or int(config.OPT)))
+    few = None if level else few_passes()
     (few or builder.getModulePassManager()).run(found, builder)
     return found
 
@@ -179,7 +180,7 @@ def object_of(unit: Any, it: Helper, given: list[Value], directions: int = 0) ->
             own.copy_into_callers()
         for one in own.finished if width else ():  # a call within would hand over numbers of all lanes in memory
             one.function.attributes.add("alwaysinline")
-        return (*emitted(codegen, optimised_module(codegen, module, lanes > 0)), outline(written.result))
+        return (*emitted(codegen, optimised_module(codegen, module, int(lanes > 0))), outline(written.result))
 
     result = with_outline(object_made(name, make), unit.kind, width)
     kinds = [unit.struct if leaf is unit.kind else unit.context.get_value_type(leaf) for leaf in leaves_of(result)]
