@@ -31,6 +31,7 @@ extensions = [
     "plain_docstrings",
     "gallery",
     "measured",
+    "navigation",
     "one_kernel",
 ]
 # Tables are parts of other pages, which include them.
