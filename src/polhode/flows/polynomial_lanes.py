@@ -96,6 +96,7 @@ def march_taylor(begin, behind, attempts, t0, end, longest, first, sizes, addres
     parameters = shifted(frames, 4 * bodies_of_system)
     r = shifted(parameters, sizes[D.PARAMETERS])
     states, record = numbers_at(addresses, D.STATES), numbers_at(addresses, D.RECORD)
+    constants, of_bodies = numbers_at(addresses, D.CONSTANTS), numbers_at(addresses, D.BODIES)
     samples, taken = numbers_at(addresses, SAMPLES), numbers_at(addresses, STEP_SIZES)
     step_info = shared_info(numbers_at(addresses, D.STEP_INFO), own_info, KNOWN)
     statuses, done = integers_at(addresses, D.STATUS), integers_at(addresses, D.DONE)
@@ -112,35 +113,37 @@ def march_taylor(begin, behind, attempts, t0, end, longest, first, sizes, addres
         at_start += 1
     size_at_start = first if first > 0.0 else longest
     scale_at_start = power_below(min(size_at_start, abs(end - t0)))
+    due_at_start = samples[at_start] if at_start < rows else direction * inf
     lane, to_come = lane_numbers(), begin
     own, row, tried, shrunk = lane - lane + begin, lane - lane, lane - lane, lane - lane
-    status, time, size, scale = row + L.OK, 0.0 * row, 0.0 * row, 0.0 * row
+    status, time, size, scale, due_at = row + L.OK, 0.0 * row, 0.0 * row, 0.0 * row, 0.0 * row
     while True:
-        fresh = lane < 0
-        for number in range(lanes):
-            mine = (lane == number) & (status != GOING)
-            if to_come < behind and some_lane(mine):
-                own = to_come if mine else own
-                fresh = fresh | mine
-                to_come += 1
-        if fresh:
-            copied(states, width, own, width, y)
-            copied(numbers_at(addresses, TOLERANCES), 2, own, sizes[D.LOAD], shifted(own_info, 1))
-            copied(numbers_at(addresses, D.BODIES), sizes[D.BODIES_STRIDE], own, L.OF_BODY * bodies_of_system, bodies)
-            copied(numbers_at(addresses, D.FRAMES), sizes[D.FRAMES_STRIDE], own, 4 * bodies_of_system, frames)
-            copied(numbers_at(addresses, D.CONSTANTS), sizes[D.PARAMETERS_STRIDE], own, sizes[D.PARAMETERS], parameters)
-            for number in range(at_start):
-                recorded(record, width * (rows * own + number), y, width)
-                taken[rows * own + number] = 0.0
-            row, tried, shrunk = at_start, 0, 0
-            time, size, scale = t0, size_at_start, scale_at_start
-            status = GOING if t0 != end else L.OK
-            statuses[own] = status
-            done[own] = row
-        if not some_lane(status == GOING):
-            if to_come < behind:
-                continue
-            break
+        if some_lane(status != GOING):
+            fresh = lane < 0
+            for number in range(lanes):
+                mine = (lane == number) & (status != GOING)
+                if to_come < behind and some_lane(mine):
+                    own = to_come if mine else own
+                    fresh = fresh | mine
+                    to_come += 1
+            if fresh:
+                copied(states, width, own, width, y)
+                copied(numbers_at(addresses, TOLERANCES), 2, own, sizes[D.LOAD], shifted(own_info, 1))
+                copied(of_bodies, sizes[D.BODIES_STRIDE], own, L.OF_BODY * bodies_of_system, bodies)
+                copied(numbers_at(addresses, D.FRAMES), sizes[D.FRAMES_STRIDE], own, 4 * bodies_of_system, frames)
+                copied(constants, sizes[D.PARAMETERS_STRIDE], own, sizes[D.PARAMETERS], parameters)
+                for number in range(at_start):
+                    recorded(record, width * (rows * own + number), y, width)
+                    taken[rows * own + number] = 0.0
+                row, tried, shrunk = at_start, 0, 0
+                time, size, scale, due_at = t0, size_at_start, scale_at_start, due_at_start
+                status = GOING if t0 != end else L.OK
+                statuses[own] = status
+                done[own] = row
+            if not some_lane(status == GOING):
+                if to_come < behind:
+                    continue
+                break
         base = rows * own
         along = direction * scale
         r[SCALE] = along
@@ -162,12 +165,11 @@ def march_taylor(begin, behind, attempts, t0, end, longest, first, sizes, addres
         going = status == GOING
         good = going & finite & (f > 0.0) & (0.0 * change == 0.0)
         h = after - time
-        due = good & (row < rows) & ((samples[min(row, rows - 1)] - after) * direction <= 0.0)
+        due = good & ((due_at - after) * direction <= 0.0)
         while some_lane(due):
-            at = samples[min(row, rows - 1)]
-            inner = at != after
+            inner = due_at != after
             if some_lane(due & inner):
-                theta = min(max((at - time) / h, 0.0), 1.0)
+                theta = min(max((due_at - time) / h, 0.0), 1.0)
                 increments(theta * h * parts, K, r)
                 added(y, between, p)
             if due:
@@ -175,7 +177,8 @@ def march_taylor(begin, behind, attempts, t0, end, longest, first, sizes, addres
                     record[width * (base + row) + j] = between[j] if inner else stage_state[j]
                 taken[base + row] = abs(h)
                 row += 1
-            due = due & (row < rows) & ((samples[min(row, rows - 1)] - after) * direction <= 0.0)
+                due_at = samples[min(row, rows - 1)] if row < rows else direction * inf
+            due = due & ((due_at - after) * direction <= 0.0)
         for j in range(width):
             y[j] = stage_state[j] if good else y[j]
         time = after if good else time

@@ -18,7 +18,7 @@ from typing import Any
 
 from polhode.kernel.recurrences import HEAD, LARGEST_ORDER
 from polhode.programs.graph import Graph
-from polhode.programs.series import Series
+from polhode.programs.series import Rule, Series
 from polhode.programs.series_role import Writer, check_length, series_of_motion
 from polhode.programs.text import HEAD as IMPORTS
 
@@ -56,6 +56,7 @@ class _Writer(Writer):
         self.factors, self.width = [*self.slot_of][states:], len(self.slot_of)
         self.sums = HEAD + self.width * (LARGEST_ORDER + 1)
         self.spare = self.sums + states
+        self.scaled = {rule.name: rule.operands[0] for rule in series.rules if rule.kind == "scaled"}
         self.size = self.spare + len(self.slots)
 
     def head(self) -> list[str]:
@@ -64,6 +65,14 @@ class _Writer(Writer):
     def inverse(self, k: str) -> str:
         """That of k + 1, which was divided an order before, so that none waits for it."""
         return "i1"
+
+    def form(self, rule: Rule) -> Any:
+        """With one operation after the newest coefficient; what is scaled has none of order 0."""
+        if rule.kind == "power":
+            return "{s}k = ({s}e * ik) * q{n} + (({s}e * ik) * {s}0) * {2}k"
+        if rule.kind == "quotient" and (scaled := self.scaled.get(rule.operands[0])):
+            return f"{{s}}k = ({{s}}i * fk) * {scaled}k - {{s}}i * q{{n}}"
+        return super().form(rule)
 
     def records(self, row: str) -> list[str]:
         """Coefficients of order ``row`` of all factors but the states."""

@@ -35,7 +35,7 @@ class SeriesWriter:
         """Coefficient 0, or k, of all series."""
         lines: list[str] = []
         for rule in self.S.rules:
-            made = (_ZERO if zero else _NEXT)[rule.kind]
+            made = _ZERO[rule.kind] if zero else self.form(rule)
             lines += (
                 made(self, rule)
                 if callable(made)
@@ -54,6 +54,10 @@ class SeriesWriter:
                 rate = f"{name}{at}" if factor == "1.0" else f"{factor} * {name}{at}"
             lines.append(f"n{i} = {step} * ({rate})" if " " in rate else f"n{i} = {step} * {rate}")
         return [*lines, *(f"y{i}k = n{i}" for i in range(len(self.S.rates)))]
+
+    def form(self, rule: Rule) -> Written:
+        """How order k of a rule is written."""
+        return _NEXT[rule.kind]
 
     def linear(self, rule: Rule, at: str) -> list[str]:
         still, terms = rule.operands
