@@ -331,3 +331,20 @@ def test_lanes_without_compilation():
         x, y = ph.kepler.propagate(r[:, i], v[:, i], 0.3, 1.0)
         np.testing.assert_allclose(r[:, i] + changes[:3, i], x, rtol=0, atol=4e-16)
         np.testing.assert_allclose(v[:, i] + changes[3:, i], y, rtol=0, atol=4e-16)
+
+
+def test_a_look_at_the_energy_leaves_a_processed_run_with_commutators_as_it_is(monkeypatch):
+    from importlib import import_module
+
+    import polhode as ph
+
+    bodies = ph.gravitating_bodies(mass=(1.0, 1e-3, 5e-4))
+    start = {"position": [(0, 0, 0), (1.0, 0, 0), (0, 2.0, 0)], "velocity": [(0, 0, 0), (0, 1.0, 0), (-0.7, 0, 0.02)]}
+
+    def end():
+        run = {"step": 0.2, "steps": 400, "every": 7}
+        return ph.integrate(bodies, "sbabc1/kepler:corrected", **run, **start).position.values
+
+    undisturbed = end()
+    monkeypatch.setattr(import_module("polhode.runs.integrate"), "BETWEEN_LOOKS", -1.0)  # a look after every slice
+    assert (end() == undisturbed).all()

@@ -439,10 +439,10 @@ def _to_the_end(
                 store.commit_if_due()
             now = time.perf_counter()
             if now - looked > BETWEEN_LOOKS and run.judged:
-                looked = now
-                kept = run.integrator.load.copy(), run.step_info.copy(), run.integrator.left_at
+                looked, one = now, run.integrator  # in whose work are commutator loads that the next step takes
+                kept = one.load.copy(), one.work.copy(), run.step_info.copy(), one.left_at
                 both, at = np.array([run.start, run.state()]), np.array([run.t0, run.now])
-                run.integrator.load[:], run.step_info[:], run.integrator.left_at = kept  # as if nobody had asked
+                one.load[:], one.work[:], run.step_info[:], one.left_at = kept  # as if nobody had asked
                 energies, problem = potential_energies(run, at, both)
                 kinetic = run.system.kinetic_energies(both)
                 if problem is None and energy_balance(run.system.work_columns, both, kinetic, energies).first[0] == 1:
