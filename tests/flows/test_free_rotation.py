@@ -149,7 +149,7 @@ def test_coefficients_of_the_series_are_those_of_its_equation(a, b):
     assert found == pytest.approx([float(x) for x in s[3::2]], rel=1e-14)
 
 
-@each("longest", [free_rotation.SHORT, free_rotation.PANEL])
+@each("longest", [free_rotation.SHORTEST, free_rotation.SHORT, free_rotation.PANEL])
 def test_rules_and_series_are_exact_as_far_as_they_are_used(longest):
     """Just below |lambda t| of each, where its truncation is largest."""
     for number in (*range(24, 600, 60), 42, 186, 312, 390):  # most of them near the separatrix, where it is largest

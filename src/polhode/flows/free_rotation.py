@@ -9,10 +9,11 @@ of the data for every body (spheres, symmetric tops, rods, rotations about any a
 * Instead of sn(lambda t) and its modulus, sigma(t) = sn(lambda t)/lambda with sigma'^2 = (1 - alpha sigma^2)
   (1 - beta sigma^2): no body is singular, as alpha and beta are sums of non-negative terms.
 * Changes of the momentum are computed directly, with small relative errors.
-* Short times: a series at a quarter of the time and two doublings; the integral by one Gauss rule about the middle,
-  nodes in pairs and four pairs at once. Times longer than about an eighth of a period: theta functions; whole half
-  periods of the integral by the trapezoidal rule (which converges exponentially) or, about the first axis, as multiples
-  of pi and a complete elliptic integral; the remainder by panels like the short times.
+* Shortest times: a series and a doubling; the integral by a Gauss rule of four nodes from the start, all at once. Short
+  times: the series at a quarter of the time and two doublings; a Gauss rule about the middle, four pairs of nodes at
+  once. Times longer than about an eighth of a period: theta functions; whole half periods of the integral by the
+  trapezoidal rule (which converges exponentially) or, about the first axis, as multiples of pi and a complete elliptic
+  integral; the remainder by panels like the short times.
 * Near the separatrix the theta functions of the complementary nome, so that no case is slow or loses digits.
 
 Legend: ``I``, ``j`` principal moments and their inverses; ``m`` body angular momentum, ``G`` its length; ``x`` its
@@ -23,7 +24,7 @@ k^2 = beta/alpha, ``kp2`` = 1 - k^2; ``rational(x)`` = (k1 x + c0)/(G + x), the 
 
 from __future__ import annotations
 
-from math import cos, exp, floor, frexp, inf, ldexp, log, nan, pi, sqrt
+from math import cos, exp, factorial, floor, frexp, inf, ldexp, log, nan, pi, sqrt
 from typing import NamedTuple
 
 from polhode.algebra.elliptic import cel
@@ -36,8 +37,8 @@ from polhode.kernel.access import get3
 from polhode.kernel.jit import bind, helper, hole, inlined, replaceable
 from polhode.kernel.simd import four, roots, sum4
 
-SHORT, PANEL = 0.2, 0.9
-"""Largest |lambda t| for one Gauss rule of 5 and of 9 nodes; truncation errors of series and rule are below 1e-16."""
+SHORTEST, SHORT, PANEL = 0.06, 0.2, 0.9
+"""Largest |lambda t| for one Gauss rule of 4, 5 and 9 nodes; truncation errors of series and rule are below 1e-16."""
 
 HYPERBOLIC = 0.04
 """Below this k'^2 the theta functions of the complementary nome converge faster; both nomes are below 0.2."""
@@ -89,6 +90,9 @@ def ordered(flag, a, b):
     return a, b
 
 
+INVERSE = tuple(1.0 / factorial(2 * k + 3) for k in range(9))
+
+
 @inlined
 def series(a, b):
     """Coefficients c of sigma(tau t) = tau t (1 + sum_n c_n tau^(2n)), a = alpha t^2, b = beta t^2."""
@@ -96,18 +100,20 @@ def series(a, b):
     g = e * e
     h = f * f
     return (
-        -e / 6.0,
-        (g + 12.0 * f) / 120.0,
-        -e * (g + 132.0 * f) / 5040.0,
-        (g * (g + 1224.0 * f) + 3024.0 * h) / 362880.0,
-        -e * (g * (g + 11064.0 * f) + 132624.0 * h) / 39916800.0,
-        (g * (g * (g + 99636.0 * f) + 4095792.0 * h) + 4390848.0 * h * f) / 6227020800.0,
-        -e * (g * (g * (g + 896796.0 * f) + 111810672.0 * h) + 490287168.0 * h * f) / 1307674368000.0,
-        (g * (g * (g * (g + 8071248.0 * f) + 2901537504.0 * h) + 35424905472.0 * h * f) + 21224560896.0 * h * h)
-        / 355687428096000.0,
-        -e
-        * (g * (g * (g * (g + 72641328.0 * f) + 73688590944.0 * h) + 2134087471872.0 * h * f) + 4824426168576.0 * h * h)
-        / 121645100408832000.0,
+        -INVERSE[0] * e,
+        INVERSE[1] * (g + 12.0 * f),
+        -INVERSE[2] * (e * (g + 132.0 * f)),
+        INVERSE[3] * (g * (g + 1224.0 * f) + 3024.0 * h),
+        -INVERSE[4] * (e * (g * (g + 11064.0 * f) + 132624.0 * h)),
+        INVERSE[5] * (g * (g * (g + 99636.0 * f) + 4095792.0 * h) + 4390848.0 * h * f),
+        -INVERSE[6] * (e * (g * (g * (g + 896796.0 * f) + 111810672.0 * h) + 490287168.0 * h * f)),
+        INVERSE[7]
+        * (g * (g * (g * (g + 8071248.0 * f) + 2901537504.0 * h) + 35424905472.0 * h * f) + 21224560896.0 * h * h),
+        -INVERSE[8]
+        * e
+        * (
+            g * (g * (g * (g + 72641328.0 * f) + 73688590944.0 * h) + 2134087471872.0 * h * f) + 4824426168576.0 * h * h
+        ),
     )
 
 
@@ -150,6 +156,40 @@ def change(x, y, z, s, cb, db, o):
     )
 
 
+@inlined
+def carried(s, x, y, z, o):
+    """e, f, g for s = sigma, four at a time: x is (f - g)/e at twice the times, and was (f + g)/e as long ago."""
+    A, B = o.alpha * s * s, o.beta * s * s
+    a, b = 1.0 - A, 1.0 - B
+    n, u = 1.0 - A * B, a * b
+    e = n * n - 4.0 * o.r * o.w * (y * s) * (y * s) * u
+    return e, x * n * (n - 2.0 * B * a), 2.0 * y * z * o.w * s * roots(u) * (n - 2.0 * A * b)
+
+
+HALVES = (-0.4305681557970263, -0.16999052179242813, 0.16999052179242813, 0.4305681557970263)
+SHARES = (0.17392742256872679, 0.3260725774312732, 0.3260725774312732, 0.17392742256872679)
+"""Nodes of a Gauss rule on -1/2 ... 1/2, and weights that sum to 1."""
+
+
+@inlined
+def rate(tau, t, c, x, y, z, o):
+    """rational(x) at the times 2 tau t after the momentum (x, y, z), for four tau at a time."""
+    e, f, g = carried(sigma_5(tau, t, c), x, y, z, o)
+    return (o.k1 * (f - g) + o.c0 * e) / (o.G * e + (f - g))
+
+
+@helper
+def shortest_turn(x, y, z, h, way, o):
+    """``short_turn`` by one doubling and with all nodes from the start."""
+    t, tau = way * h, 0.25 + 0.5 * four(HALVES[0], HALVES[1], HALVES[2], HALVES[3])
+    c = series(o.alpha * h * h, o.beta * h * h)
+    psi = h * sum4(four(SHARES[0], SHARES[1], SHARES[2], SHARES[3]) * rate(tau, t, c, x, y, z, o))
+    s, cb, db = doubled(sigma_5(0.5, t, c), o.alpha, o.beta)
+    i, d = change(x, y, z, s, cb, db, o)
+    d, rest = product(i, d)
+    return d, rest, psi
+
+
 sigma = hole("sigma(tau, t, c) -> float", "sigma(tau t) from its series.")
 NODES = hole("NODES", "Positive nodes of a Gauss rule on -1 ... 1, four.")
 WEIGHTS = hole("WEIGHTS", "Weights of the middle and of these nodes.")
@@ -159,13 +199,7 @@ WEIGHTS = hole("WEIGHTS", "Weights of the middle and of these nodes.")
 @inlined
 def pairs(tau, t, c, x, y, z, o):
     """Half the sum of rational(x) at the times +-2 tau t from the momentum (x, y, z), for four tau at a time."""
-    s = sigma(tau, t, c)
-    A, B = o.alpha * s * s, o.beta * s * s
-    a, b = 1.0 - A, 1.0 - B
-    n, u = 1.0 - A * B, a * b
-    e = n * n - 4.0 * o.r * o.w * (y * s) * (y * s) * u
-    f = x * n * (n - 2.0 * B * a)
-    g = 2.0 * y * z * o.w * s * roots(u) * (n - 2.0 * A * b)  # x = (f -+ g)/e
+    e, f, g = carried(sigma(tau, t, c), x, y, z, o)
     d = o.G * e + f
     return (o.k1 * (f * d - g * g) + o.c0 * e * d) / ((d - g) * (d + g))
 
@@ -366,7 +400,9 @@ def ordinary(j, I, m, h):
         return (nan, nan, nan), (nan, nan, nan, nan)
     windings = 0.0
     if size <= PANEL * PANEL:
-        if size <= SHORT * SHORT:
+        if size <= SHORTEST * SHORTEST:
+            d, rest, psi = shortest_turn(x, y, z, h, way, o)
+        elif size <= SHORT * SHORT:
             d, rest, psi = short_turn_5(x, y, z, h, way, o)
         else:
             d, rest, psi = short_turn_9(x, y, z, h, way, o)
