@@ -92,7 +92,7 @@ def dashboard(ds: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Fig
     shown = checked(ds)
     panels = usual(shown)
     size, boxes = _arranged(panels, "incomplete" in ds.attrs)
-    with style.drawing(path, size) as figure:
+    with style.drawing(path, size, style.RC | {"axes.titley": 1.0}) as figure:  # no label of theirs reaches a title
         _draw(figure, shown, panels, boxes)
         _heading(figure, ds, shown)
     return figure

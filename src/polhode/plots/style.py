@@ -51,7 +51,6 @@ RC: Any = {
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.titlepad": 7.0,
-    "axes.titley": 1.0,
     "axes.labelsize": 9.5,
     "axes.labelcolor": INK,
     "axes.edgecolor": GREY,
