@@ -265,7 +265,7 @@ def test_without_a_driver(monkeypatch):
     monkeypatch.setattr(cuda, "driver", lambda: None)
     assert (
         engines.engine_for(RunOf(top(), "v2/mr"))
-        == f"there is no NVIDIA driver on this machine ({cuda.NAMES[0]} is not found)"
+        == f"there is no NVIDIA driver on this machine ({cuda.cuda_drivers()[0]} is not found)"
     )
 
 

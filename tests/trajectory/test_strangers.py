@@ -9,7 +9,7 @@ import pytest
 
 import polhode as ph
 from bounds import bounded, counted
-from polhode import reading
+from polhode import operating_system, reading
 from polhode.errors import FileProblem, InvalidInput
 
 SECONDS, MEMORY = 20, 2**30
@@ -224,7 +224,7 @@ def test_a_folder_larger_than_the_memory_is_refused_before_its_digests_are_compa
 
 def test_every_kind_of_file_has_a_stated_size():
     assert all(kind.most > 0 and "{why}" in kind.said and "{path" in kind.said for kind in reading.KINDS.values())
-    assert reading.limit(float("inf")) <= ph.arguments.memory() / 2
+    assert reading.limit(float("inf")) <= operating_system.memory() / 2
 
 
 def walked(data):
