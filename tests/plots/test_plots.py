@@ -315,6 +315,7 @@ def test_an_envelope_has_the_spike_of_a_million_rows_and_leaves_lines_what_they_
     assert at[shaded].max() < 530.0, "what follows is a line"
     slow = np.cos(0.1 * t) + 1e-9 * np.random.default_rng(0).normal(size=n)
     assert not envelope(t, slow, 400)[-1].any(), "round-off is no motion"
+    assert not envelope(t, fast, 400, unseen=20.0)[-1].any(), "nor what no pixel of the panel shows"
     assert not envelope(t[:2], fast[:2], 400)[-1].any() and not envelope(t[:1], fast[:1], 400)[-1].any()
     for rate in (0.55, 0.628, 0.7):  # with about as many turns as half the columns: one or the other, not shreds
         swing = np.sin(rate * t[::5]) + 0.4 * np.sin(2.0 * rate * t[::5] + 1.0)

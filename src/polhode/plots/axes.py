@@ -182,11 +182,12 @@ def y_ticks(axes: Axes) -> None:
 
 # ------------------------------------------------------------------ curves
 def line(
-    axes: Axes, times: Array, values: Array, colour: str, gaps: Mask | None = None, turns: bool = False, **how: Any
+    axes: Axes, times: Array, values: Array, colour: str, gaps: Mask | None = None, turns: bool = False,
+    unseen: float = 0.0, **how: Any,
 ) -> bool:  # fmt: skip
     """A curve, of few rows with a marker for each; where it oscillates faster than pixels show, its range and mean.
     It is cut at gaps, whose ends are dots, and at the wraps of an angle (deg). Returns whether there are gaps."""
-    at, low, mean, high, busy = envelope(times, values, max(1, int(style.DPI * style.inches(axes)[0])))
+    at, low, mean, high, busy = envelope(times, values, max(1, int(style.DPI * style.inches(axes)[0])), unseen)
     slow = np.where(busy, np.nan, values)
     chosen = extremes(slow)
     x, y = times[chosen], slow[chosen]
@@ -214,12 +215,12 @@ def curves(
     finite = np.abs(values[np.isfinite(values)])
     factor, unit = in_units(units, float(finite.max()) if finite.size else 0.0)
     part = values * factor
-    broken = [line(axes, times, part[:, k], colour, gaps, turns) for k, (_, colour) in enumerate(labels)]
+    some = part[np.isfinite(part)]
+    low, high = (float(some.min()), float(some.max())) if some.size else (0.0, 0.0)
+    broken = [line(axes, times, part[:, k], one, gaps, turns, 3e-3 * (high - low)) for k, (_, one) in enumerate(labels)]
     said = ["dots: rows are too far apart for a line"] if any(broken) else []
     time_axis(axes, shown, times)
-    if finite.size:
-        some = part[np.isfinite(part)]
-        low, high = float(some.min()), float(some.max())
+    if some.size:
         size = max(abs(low), abs(high))
         if units == "component":  # of a quaternion
             axes.set_ylim(-1.08, 1.08)

@@ -57,15 +57,15 @@ def even(n: int, most: int) -> Indices:
     return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
 
 
-def envelope(times: Array, values: Array, columns: int) -> tuple[Array, Array, Array, Array, Mask]:
+def envelope(times: Array, values: Array, columns: int, unseen: float = 0.0) -> tuple[Array, Array, Array, Array, Mask]:
     """Time, smallest, mean and largest value of each column of pixels with rows, NaN where a line can show the curve;
-    and which rows (n,) it cannot show."""
+    and which rows (n,) it cannot show. Swings below what is ``unseen`` do not count."""
     column = np.minimum(columns * (times - times[0]) / (times[-1] - times[0] or 1.0), columns - 1.0).astype(np.int64)
     slope = np.diff(values)
     moving = np.flatnonzero(slope)
     turning = moving[1:][(slope[moving[1:]] > 0.0) != (slope[moving[:-1]] > 0.0)]
     known = values[np.isfinite(values)]
-    reach = max(SWING * float(np.ptp(known)), STILL * float(np.abs(known).max())) if known.size else 0.0
+    reach = max(unseen, SWING * float(np.ptp(known)), STILL * float(np.abs(known).max())) if known.size else 0.0
     turning = turning[1:][np.abs(np.diff(values[turning])) > reach]
     window = np.ones(min(2 * NEAR + 1, columns))
     many = np.minimum(np.bincount(column[turning], minlength=columns), 1)
