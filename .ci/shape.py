@@ -58,7 +58,7 @@ SIZES = {
     "loads": (2148, 677),
     "methods": (7711, 3656),
     "plots": (5195, 3322),
-    "polhode": (1977, 972),
+    "polhode": (1996, 989),
     "polhode_papers": (14724, 8208),
     "programs": (6270, 3984),
     "runs": (12640, 7646),

@@ -6,9 +6,8 @@ import importlib.util
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 from polhode.errors import InvalidInput, shown
 from polhode.lazy import public_names
@@ -21,8 +20,7 @@ SECONDS_BETWEEN_UPDATES = 0.2  # of the line in a notebook
 COMPILING = "compiling (the first run of a method takes some seconds longer)"
 
 
-@dataclass(frozen=True)
-class Progress:
+class Progress(NamedTuple):
     """Where a run is: handed to the ``progress`` function a few times a second.
 
     Attributes

@@ -21,9 +21,8 @@ import datetime
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,8 +60,7 @@ ISO = re.compile(
 EXPECTED = "expected such as '2026-03-01T12:00:00', with UTC, TAI, TT or TDB behind it, a datetime or an astropy Time"
 
 
-@dataclass(frozen=True)
-class Epoch:
+class Epoch(NamedTuple):
     """An instant."""
 
     scale: str  # one of SCALES

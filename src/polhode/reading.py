@@ -14,8 +14,7 @@ import io
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from polhode.errors import FileProblem, InvalidInput, PolhodeError, shown
 from polhode.operating_system import AS_BYTES, AT_ONCE, memory
@@ -26,8 +25,7 @@ LONGEST_LINE = 4 * MB  # bytes of a line where a file is read line by line
 Named = str | os.PathLike[str]
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """What users name as a file."""
 
     most: float  # largest size, MB; infinite: what ``limit`` gives to all

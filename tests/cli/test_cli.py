@@ -145,6 +145,33 @@ def test_slow_user_function_is_noted(polhode):
     assert code == 0 and "polhode: note: torque 'torque' (slow.py:4) could not be compiled" in err
 
 
+LEFT = """
+import atexit, os, runpy, sys, threading, time
+os.chdir({!r})
+log = open("log", "w")
+log.write("kept")
+atexit.register(lambda: open("last", "w").close())
+threading.Thread(target=lambda: (time.sleep(0.7), open("thread", "w").close())).start()
+sys.argv, watch = ["polhode", "cite", "nobody"], {!r}
+sys.setprofile((lambda *_: None) if watch else None)
+try:
+    runpy.run_module("polhode", run_name="__main__", alter_sys=True)
+except SystemExit:
+    sys.setprofile(None)
+    open("freed", "w").close()
+"""
+
+
+@each("watch", [False, True])
+def test_the_command_ends_at_once_when_all_is_written(tmp_path, forked, watch):
+    """Files, functions of ``atexit`` and threads as at Python's own end, which comes where a profiler waits for it."""
+    status, told = forked.start(LEFT.format(str(tmp_path), watch)).end()
+    assert "unknown method 'nobody'" in told and status == (0 if watch else 3)
+    found = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert watch or found == {"log": "kept", "last": "", "thread": ""}
+    assert ("freed" in found) == watch
+
+
 INTERRUPTED = """
 import os, runpy, sys
 os.chdir({!r})
