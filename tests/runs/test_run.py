@@ -419,6 +419,22 @@ def test_bodies_without_places_are_told_so():
         ph.integrate(spheres, "v2", step=0.01, steps=1, position=(1, 2, 3))
 
 
+def test_runs_about_a_known_centre_are_labelled_SI():
+    """Unless units are given; a centre of mu = 1, and one in kilometres, are in the user's own."""
+    mu, there = ph.planets.EARTH.mu, {"step": 60.0, "steps": 2, "position": (7e6, 0, 0), "velocity": (0, 7546.0, 0)}
+    summed = ph.system(ph.body("craft", 2.0), ph.loads.central(mu))
+    for system in (ph.orbit(mu), ph.orbit(3.986e14), summed):
+        ds = ph.integrate(system, **there)
+        assert ds.attrs["units"] == "SI" and ds["momentum"].attrs["units"] == "kg m s-1"
+        assert ph.trajectory.surroundings.centre(ds).name == "Earth"
+    own = ph.integrate(summed, **there, settings={"units": "consistent"})
+    goes_on = ph.integrate(summed, step=60.0, steps=2, start=own)
+    assert [one.attrs["units"] for one in (own, goes_on, ph.rerun(own))] == ["consistent"] * 3
+    for system in (ph.orbit(1.0), ph.orbit(mu / 1e9)):
+        far = ph.integrate(system, step=1e-3, steps=2, position=(7e3, 0, 0), velocity=(0, 0.01, 0))
+        assert far.attrs["units"] == "consistent"
+
+
 def test_units_of_molecules_are_those_of_molecules():
     for units in ("molecular", "SI"):
         with pytest.raises(

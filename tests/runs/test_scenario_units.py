@@ -122,7 +122,7 @@ def test_angles_have_units_in_any_set(read):
     for ending in ("_km", "_kg", "_min", "_h", "_d =", "_m_s2", "_deg_s"):
         text = text.replace(ending, "" if "=" not in ending else " =")
     scenario = read(text.replace("t_end = 2", "t_end = 60"))
-    assert scenario.arguments["units"] == "consistent" and scenario.system.arguments["mu"] == 3200.9998
+    assert scenario.request.settings.units == "consistent" and scenario.system.arguments["mu"] == 3200.9998
     assert scenario.system.arguments["forces"][2]["circle"]["phase"] == pytest.approx(pi / 6, rel=1e-15)
 
 

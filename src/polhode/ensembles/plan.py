@@ -129,7 +129,7 @@ class Plan:
 
     def start_of_all(self, request: Request) -> dict[str, Any]:
         """The words of the start that all members have, as plain numbers."""
-        _, plain = in_units_of(self.system.units, request.settings.units, self.start, self.system.name)
+        _, plain = in_units_of(self.system, request.settings.units, self.start)
         return {"sequence": sequence_of(self.method)} | plain
 
     def _first_refused(self, request: Request, problem: InvalidInput) -> tuple[int, InvalidInput]:

@@ -49,6 +49,7 @@ from polhode.runs.state import (
     state_of,
 )
 from polhode.runs.steps import FixedStep, Recording, Steps, Tolerance, checked_breaks, planned, times_asked_for
+from polhode.surroundings import planets
 from polhode.systems import System, built
 from polhode.systems.carried import carried_in
 from polhode.systems.events import Event, event_of, events_of, why_not
@@ -58,6 +59,7 @@ from polhode.systems.registry import builder, handed_in, named_now, recorded_fun
 from polhode.systems.user.function import check_shared, numbers_read
 from polhode.trajectory import UNITS
 from polhode.trajectory.schema import trajectory
+from polhode.trajectory.surroundings import central_mu
 
 if TYPE_CHECKING:
     from polhode.trajectory.reductions import Reduction
@@ -105,15 +107,18 @@ def grouped(words: Mapping[str, Any]) -> dict[str, Any]:
     return found | ({"start": start} if start else {}) | ({"settings": settings} if settings else {})
 
 
-def in_units_of(own: str, units: object, given: Mapping[str, Any], name: str) -> tuple[str, dict[str, Any]]:
+def in_units_of(system: System, units: str, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Arguments of a run by name, quantities among them as plain numbers in its units, and what these are called."""
-    units = choice(units, "units", UNITS)
+    own = system.units
+    if not units:
+        units = own or ("SI" if planets.name_of(central_mu(system.arguments)) else "consistent")
     measured = [word for word in MEASURED if has_quantity(given.get(word))]
     if not measured:
         return units, dict(given)
     own = own or ("SI" if units == "consistent" else units)
     if own not in GIVEN_IN:
-        raise InvalidInput(f"{name} is in units of its own, which a quantity cannot be turned into; give plain numbers")
+        raise InvalidInput(f"{system.name} is in units of its own, which a quantity cannot be turned into; give plain "
+                           "numbers")  # fmt: skip
     of = GIVEN_IN[own]
     plain = {word: in_unit(given[word], of.get(word.removesuffix("_space"), of["time"]), word) for word in measured}
     return own if units == "consistent" else units, dict(given) | plain
@@ -317,8 +322,9 @@ class Request:
             tuple(events), tuple(checked_breaks(kept.get("breaks", []), -inf, inf)),
             None if kept.get("since") is None else number(kept["since"], "since"),
             truth(kept.get("commanded", False), "commanded"),
-            Settings(chosen.compensated, kept["guard"], kept["units"], kept.get("epoch")), kept.get("parameters"),
-            wanted(kept.get("tangent")), reduce, truth(kept.get("by_tolerance", False), "by_tolerance"),
+            Settings(chosen.compensated, kept["guard"], choice(kept["units"], "units", UNITS), kept.get("epoch")),
+            kept.get("parameters"), wanted(kept.get("tangent")), reduce,
+            truth(kept.get("by_tolerance", False), "by_tolerance"),
         )  # fmt: skip
 
 
@@ -374,7 +380,7 @@ def requested(system: object, method: str | Method | MethodSpec | None, given: M
     asked = given.get("steps") if isinstance(given.get("steps"), Tolerance) else None
     given |= {name: getattr(asked, name, None) for name in ("first_step", "max_step")}
     measured = {name: given.get(name) for name in MEASURED}
-    units, measured = in_units_of(system.units, settings.units, measured, system.name)
+    units, measured = in_units_of(system, settings.units, measured)
     given |= measured | {"coordinates": in_unit(given["coordinates"], UNKNOWN, "coordinates")}
     given |= dict.fromkeys(STATE_WORDS[:3]) | as_kept({name: given.get(name) for name in FORMS})
     if asked is not None:
@@ -499,7 +505,7 @@ def _going_on(given: dict[str, Any], kept: Mapping[str, Any], settings: Settings
         last = float(ds["step"][-1])
         if last > 0.0:
             given["steps"] = replace(steps, first_step=last)
-    units = kept.get("units", "consistent") if settings.units == "consistent" else settings.units
+    units = settings.units or kept.get("units", "")
     return replace(settings, units=units, epoch=kept.get("epoch") if settings.epoch is None else settings.epoch)
 
 

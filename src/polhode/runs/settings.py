@@ -34,9 +34,11 @@ class Settings:
         Refuse steps that turn a body further than the method can represent, end a run whose energy explodes, and warn
         of large energy errors and of steps that do not resolve an orbit or the loads. Without it none of this; only
         runs of molecules end where their energy explodes in any case.
-    units : {"consistent", "SI"}
-        How the variables are labelled; no number changes. Quantities of astropy among the arguments (times, positions,
-        velocities, momenta) are turned into SI, and the run is labelled SI: then plain numbers must be in it too.
+    units : {"consistent", "SI"}, optional
+        How the variables are labelled; no number changes. By default SI where the gravity parameter of the centre is
+        that of a known body, such as ``polhode.planets.EARTH.mu``. Quantities of astropy among the arguments (times,
+        positions, velocities, momenta) are turned into SI, and the run is labelled SI: then plain numbers must be in it
+        too.
     epoch : str, datetime or astropy Time, optional
         Which instant time 0 is, such as ``"2030-01-01T00:00:00 TDB"``, UTC unless it says so: recorded for exports,
         while no load reads it.
@@ -57,7 +59,7 @@ class Settings:
 
     compensated: bool | None = None
     guard: bool = True
-    units: str = "consistent"
+    units: str = ""
     epoch: str | None = None
     threads: int = 1
     reduce: Reductions | None = None
@@ -67,7 +69,8 @@ class Settings:
         if self.compensated is not None:
             set_(self, "compensated", truth(self.compensated, "compensated"))
         set_(self, "guard", truth(self.guard, "guard"))
-        choice(self.units, "units", UNITS)
+        if self.units != "":
+            choice(self.units, "units", UNITS)
         set_(self, "threads", whole(self.threads, "threads", 1, 4096))
         if self.epoch is not None:
             set_(self, "epoch", str(epoch_of(self.epoch)))

@@ -63,8 +63,8 @@ def centre(ds: xr.Dataset) -> Centre | None:
     Radius and rotation are those of the forces, else, in SI units, of the known planet with this gravity parameter."""
     trajectory(ds)
     given = recorded(ds)
-    mu = given.get("mu", next((one["mu"] for one in _forces(given) if one.get("kind") == "central"), None))
-    if "position" not in ds or not isinstance(mu, int | float) or mu <= 0.0:
+    mu = central_mu(given)
+    if "position" not in ds or mu <= 0.0:
         return None
     name = planets.name_of(mu, ALIKE) if ds.attrs.get("units") == "SI" else ""
     known = planets.KNOWN.get(name)
@@ -78,7 +78,13 @@ def centre(ds: xr.Dataset) -> Centre | None:
         radius = float(given["surface"])
     turning = [float(one["rotation"]) for one in forces if isinstance(one.get("rotation"), int | float)]
     rotation = turning[0] if turning else known.rotation if known is not None else None
-    return Centre(float(mu), name, radius, rotation)
+    return Centre(mu, name, radius, rotation)
+
+
+def central_mu(given: Mapping[str, Any]) -> float:
+    """The gravity parameter of the centre, by the arguments of a system; 0 without one."""
+    mu = given.get("mu", next((one["mu"] for one in _forces(given) if one.get("kind") == "central"), None))
+    return float(mu) if isinstance(mu, int | float) else 0.0
 
 
 def centre_of_top(ds: xr.Dataset) -> Array | None:

@@ -284,7 +284,7 @@ RUN = table(
     key("reduce", NAMED, "statistics of the rows, of which the last one alone is kept: energy = ['mean', 'extremes']"),
     key("guard", bool, "refuse steps that turn a body too far for the method", default=True),
     key("compensated", bool, "carry what rounding leaves out of positions and momenta; by default with wheels"),
-    key("units", one_word(*UNITS), "how variables are labelled", default="consistent"),
+    key("units", one_word(*UNITS), "how variables are labelled; by default SI about a known planet, else consistent"),
     key("epoch", str, "instant of time 0, such as '2030-01-01T00:00:00 TDB'; UTC unless it says so"),
 )  # fmt: skip
 OUTPUT = table(
