@@ -101,7 +101,7 @@ def test_every_unit_is_what_it_says():
             "velocity_km_s = [1.550663, 0, 0.3]",
             "velocity_km_h = [1, 0, 1]",
             15,
-            "did you mean 'velocity_m_s' or 'velocity_km_s'",
+            "did you mean 'velocity' or 'velocity_m_s' or 'velocity_km_s'",
         ),
         ("scale_km = 50", "scale_km = -50", 8, "system.forces[1].scale_km: scale is -50000; it must be positive"),
         ("period_d = 3.5512", "period_d = 0", 9, "period of circle is 0"),
@@ -196,7 +196,7 @@ steps = 2
     [
         ({"position": (1, 0, 0), "position_km": (1, 0, 0)}, "position is given twice in start; keep one of them"),
         ({"position_m": (1, 0, 0), "position_km": (1, 0, 0)}, "position is given twice in start"),
-        ({"angular_velocity_deg": (1, 0, 0)}, "did you mean 'angular_velocity_deg_s' or 'angular_velocity_rad_s'"),
+        ({"angular_velocity_deg": (1, 0, 0)}, "angular_velocity, angular_velocity_deg_s, angular_velocity_rad_s"),
         ({"position_km": "far"}, "position_km must be real numbers"),
         ({"position_km": (1, 0)}, "position must be 3 numbers"),
         ({"velocity_km_s": (1e306, 0, 0)}, "velocity"),

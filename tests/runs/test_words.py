@@ -218,6 +218,13 @@ def test_a_notebook_shows_the_dashboard():
         "comparison": (lambda: compare(omega=(0, 0, 1)), "did you mean 'angular_velocity"),
         "builder": (lambda: ph.free_body(inertie=(1, 2, 2)), "argument of free_body 'inertie'; did you mean 'inertia'"),
         "builder, other word": (lambda: ph.orbit(GM=1.0), "unknown argument of orbit 'GM'; did you mean 'mu'"),
+        "unit misspelled": (
+            lambda: ph.integrate(ph.orbit(1.0), **SHORT, start={"position_kmm": (1, 0, 0)}),
+            "known: position, position_km, position_m",
+        ),
+        "no system": (lambda: ph.integrate(step=0.1), "integrate: missing a required argument: 'system' (System: From"),
+        "system, missing": (lambda: ph.checks.check_system(), "check_system: missing a required argument: 'system'"),
+        "gradient, missing": (lambda: ph.gradient(), "gradient: missing a required argument: 'objective'"),
         "builder, missing": (lambda: ph.heavy_top(), "heavy_top: missing a required argument: 'inertia"),
         "ensemble, missing": (
             lambda: ph.ensemble(ph.free_body(**BODY), t_end=1.0),

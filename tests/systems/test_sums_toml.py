@@ -122,7 +122,7 @@ WRONG = [
     ("stiffness = 5.0", "stiffnss = 5.0", "unknown key; did you mean 'stiffness'"),
     ("stiffness = 5.0", "stiffness = -5.0", "16: system.loads[0].stiffness: stiffness is -5; it must be positive"),
     ("stiffness = 5.0", "stiffness = [5.0]", "16: system.loads[0].stiffness: expected a number"),
-    ("length_km = 0.1", "length_kg = 0.1", "did you mean 'length_m' or 'length_km'"),
+    ("length_km = 0.1", "length_kg = 0.1", "did you mean 'length' or 'length_m' or 'length_km'"),
     ('"tether"', '"tehter"', "did you mean 'tether'?"),
     ('kind = "tether"\n', "", "system.loads[0]: expected a key kind, one of central"),
     ('"laws.py:warming"', '"laws.py"', "'file.py:function'"),

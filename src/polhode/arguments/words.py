@@ -268,5 +268,6 @@ def endings_of(arguments: Mapping[str, Argument]) -> dict[str, tuple[str, str, D
 
 
 def spelled_like(wrong: str, endings: Mapping[str, tuple[str, str, Decimal | float]]) -> list[str]:
-    """The names with a unit that may be meant by one with another ending."""
-    return [key for key, (base, _, _) in endings.items() if wrong.startswith(f"{base}_")]
+    """The names, plain and with a unit, that may be meant by one with another ending."""
+    near = {name: base for name, (base, _, _) in endings.items() if wrong.startswith(f"{base}_")}
+    return [*dict.fromkeys(near.values()), *near]

@@ -17,7 +17,7 @@ from polhode.algebra import rotation
 from polhode.arguments import number, whole
 from polhode.checks import system_measures as measure
 from polhode.checks.report import Line, Report
-from polhode.errors import InvalidInput, unknown_name
+from polhode.errors import InvalidInput, answering, unknown_name
 from polhode.kernel import layout as L
 from polhode.runs.compare import common_start
 from polhode.runs.initial_state import start_state
@@ -164,6 +164,7 @@ def _states_near(system: System, count: int, rng: np.random.Generator, start: Ma
 
 
 # ------------------------------------------------------------------ the check
+@answering
 def check_system(
     system: System, *, start: Start = None, states: int = 3, span: float | None = None,
     seed: int = 0, **at_start: Any,

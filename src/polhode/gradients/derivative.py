@@ -13,7 +13,7 @@ import numpy as np
 from polhode.algebra.quaternion import to_matrix
 from polhode.algebra.rotation import conjugate, multiply
 from polhode.arguments import Array, ArrayLike, choice
-from polhode.errors import InvalidInput, MissingExtra, PolhodeError, UserFunctionError, shown, unknown_name
+from polhode.errors import InvalidInput, MissingExtra, PolhodeError, UserFunctionError, answering, shown, unknown_name
 from polhode.kernel import layout as L
 from polhode.methods import Method, MethodSpec
 from polhode.programs.derive import backward
@@ -442,6 +442,7 @@ class Derivative:
         return found, more
 
 
+@answering
 def gradient(
     objective: Callable[[Any], Any],
     system: System,

@@ -69,6 +69,7 @@ UNSAID = Tolerance(1e-10)
 """How steps are chosen where nothing is said of them, and of the method."""
 
 
+@answering
 def integrate(
     system: System,
     method: str | Method | MethodSpec | None = None,
