@@ -61,7 +61,7 @@ SIZES = {
     "polhode": (1996, 989),
     "polhode_papers": (14724, 8208),
     "programs": (6270, 3984),
-    "runs": (12650, 7651),
+    "runs": (12664, 7660),
     "surroundings": (2607, 1185),
     "systems": (13768, 7099),
     "trajectory": (7227, 3719),

@@ -315,6 +315,9 @@ STARTS = (
     {"position": (0.1, 0, 0), "velocity": (0, 1, 0)}, {"velocity": (0, 1, 0), "momentum": (0, 1, 0)},
     {"position": (1.0, 0, 0), "momentum": (0, 2, 0)}, {"position": (1e200, 0, 0)}, {"spin": (0, 0, 1)},
     {"position": (1.0, 0, 0), "velocity": (0, 1e99, 0)}, {"time": 1.0}, {"euler_angles": (0, 0, 1)},
+    {"angular_velocity": (0, 0, 1)}, {"angular_velocity": (0, 0, 1), "attitude": np.roll(np.eye(3), 1, 0)},
+    {"angular_velocity": (0, 0, 2)}, {"attitude": (0, 1.0, 0, 0), "angular_velocity": (0, 1)},
+    {"angular_velocity": (0, 0, 3)},
 )  # fmt: skip
 
 

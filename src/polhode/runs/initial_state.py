@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -44,31 +45,46 @@ UNSAID = [0.0, 1.0, *[0.0] * 12]
 """The same of a start of which nothing is said."""
 
 
-UNTURNED = (1.0, 0.0, 0.0, 0.0)
+PUT = {word: (bit, struct.Struct(f"{end - at}d").pack_into, 8 * at) for word, (bit, at, end) in SAID.items()}
+"""Of each word its bit, what writes its numbers, and where."""
+ALL, UNTURNED = struct.Struct(f"{len(UNSAID)}d"), (1.0, 0.0, 0.0, 0.0)
+
+
+def say(start: Mapping[str, Any], given: bytearray | memoryview, before: int = 0) -> int:
+    """Write a start of plain numbers as ``one_body`` takes it; the bits of its words. Where anything is unusual -1, or
+    an exception. ``before``: the bits of what stands there."""
+    bits = 0
+    for word, value in start.items():
+        if value is None:
+            continue
+        (bit, put, at), kind = PUT[word], type(value)
+        if kind is tuple or kind is list:
+            for x in value:
+                if type(x) not in NUMBERS:
+                    return -1
+        elif kind is np.ndarray and value.dtype is FLOAT and value.ndim == 1:
+            value = value.tolist()
+        elif word == "velocity" and _is_zero(value):
+            value = (0.0, 0.0, 0.0)
+        else:
+            return -1
+        put(given, at, *value)
+        bits |= bit
+    if before & ~bits:  # of which nothing is said now
+        ALL.pack_into(given, 0, *UNSAID)
+        return say(start, given)
+    if bits != before:
+        struct.pack_into("d", given, 0, bits)
+    return bits
 
 
 def said_of(start: Mapping[str, Any]) -> list[float] | None:
     """A start of plain numbers as ``one_body`` takes it; None where anything is unusual."""
-    found, bits = UNSAID.copy(), 0
-    for word, value in start.items():
-        if value is None:
-            continue
-        if word not in SAID:
-            return None
-        bit, at, end = SAID[word]
-        kind = type(value)
-        if kind is np.ndarray and value.dtype is FLOAT and value.ndim == 1:
-            value = value.tolist()
-        elif word == "velocity" and kind is not tuple and _is_zero(value):
-            value = (0.0, 0.0, 0.0)
-        elif (kind is not tuple and kind is not list) or not NUMBERS.issuperset(map(type, value)):
-            return None
-        if len(value) != end - at:
-            return None
-        found[at:end] = value
-        bits |= bit
-    found[0] = bits
-    return found
+    found = bytearray(ALL.pack(*UNSAID))
+    try:
+        return list(ALL.unpack(found)) if say(start, found) >= 0 else None
+    except (KeyError, OverflowError, struct.error):
+        return None
 
 
 def of_one_body(alone: tuple[float, ...] | None, start: Mapping[str, Any]) -> list[float] | None:

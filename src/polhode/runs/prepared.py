@@ -134,7 +134,8 @@ class PreparedRuns:
         PolhodeError
             As ``polhode.integrate``.
         """
-        idle, start = self._left(), start.given if isinstance(start, State) else start
+        idle = self._left() if self._reading else self._idle
+        start = start.given if isinstance(start, State) else start
         try:
             repeated: Repeated | None = idle.pop()  # one call, so that no two threads take the same
         except IndexError:

@@ -15,7 +15,7 @@ from polhode.arguments import NUMBERS, Array
 from polhode.kernel import jit, layout as L
 from polhode.lazy import xr
 from polhode.runs.again import adapt_again, march_again
-from polhode.runs.initial_state import UNSAID, said_of, start_state
+from polhode.runs.initial_state import UNSAID, check_moving, say, start_state
 from polhode.runs.parameters import with_parameters
 from polhode.runs.resolution import tell_of_orbit
 from polhode.runs.result import finish
@@ -33,10 +33,8 @@ MOST_KEPT = 2**14
 MOST_TRIED = 1024
 """Most steps that are tried by a tolerance in one call."""
 NOTHING = np.empty(0)
-BEHIND, SAID_AND_COUNT = len(UNSAID) + 1, f"{len(UNSAID) + 1}d"
+BEHIND = len(UNSAID) + 1
 """Where parameters stand behind what is said of a start and how many they are."""
-WRITTEN = [-1.0, *UNSAID[1:]]
-"""In the place of what is said of a start: it stands in the state."""
 Answer = tuple[System | Callable[[], System], Array, Array]
 
 
@@ -54,7 +52,8 @@ class Repeated:
         by_kernel = system.alone is not None and system.wheels_at < 0 and system.check is None
         self.kernel_begins, self.kept = by_kernel, self.parameters.copy()
         self.fixed: frozenset[int] | None = None
-        self.given = np.zeros(BEHIND + 2 * len(self.parameters))
+        self.given, self.placed = np.zeros(BEHIND + 2 * len(self.parameters)), 0
+        self.bits = -1  # of the words of the last start, as of ``say``
         self.bytes, kernel = self.given.data.cast("B"), self.again.kernel()
         self.alone: Callable[..., int] = getattr(kernel, "_called", kernel)
         self.kernel = self.in_threads if system.serve else self.alone
@@ -101,28 +100,27 @@ class Repeated:
 
     def answer(self, start: object, parameters: object = None) -> Answer | None:
         """The system (or what makes it), times and states of one run; None where the ordinary run has to tell."""
-        system, other, places = self.system, False, list[tuple[int, float]]()
-        made: System | Callable[[], System] = system
+        made: System | Callable[[], System] = self.system
+        system, other = self.system, False
         start = {} if start is None else start
         if type(start) is not dict or (parameters is not None and system.serve):  # whose memory is of these
             return None
         try:
-            if parameters is not None:
-                found = self._places(parameters)
-                if other := found is None:
+            if parameters is not None or self.placed:
+                places = [] if parameters is None else self._places(parameters)
+                if other := places is None:
                     made = system = with_parameters(system, parameters)
-                else:
-                    places, made = found, partial(with_parameters, system, parameters)
+                elif places:
+                    made = partial(with_parameters, system, parameters)
+                self.placed = len(places or ())
+                pack_into(f"{1 + 2 * self.placed}d", self.bytes, 8 * BEHIND - 8, self.placed, *sum(places or (), ()))
+            before, self.bits = self.bits, -1
             if self.kernel_begins and not other:
-                said = said_of(start)
+                self.bits = say(start, self.bytes, before)
+                usual = self.bits >= 0
             else:
-                said = WRITTEN if self._begin(system, start) and (not other or self._fits(system)) else None
-            if said is None:
-                return None
-            pack_into(SAID_AND_COUNT, self.bytes, 0, *said, len(places))
-            if places:
-                pack_into(f"{2 * len(places)}d", self.bytes, 8 * BEHIND, *sum(places, ()))
-            rows = self.rows_of()
+                usual, self.given[0] = self._begin(system, start) and (not other or self._fits(system)), -1.0
+            rows = self.rows_of() if usual else None
         except Exception:  # a function of the user's, or what is refused
             return None
         finally:
@@ -133,8 +131,7 @@ class Repeated:
     def _begin(self, system: System, start: dict[str, Any]) -> bool:
         """Write where a run starts into the state, where the kernel does not; whether that is a usual one."""
         y, end = self.integrator.y, L.BODY * system.N
-        if "central_gravity" in system.provides and start.get("velocity") is None and start.get("momentum") is None:
-            return False
+        check_moving("central_gravity" in system.provides, start.get("velocity"), start.get("momentum"))
         y[:] = self.begun
         y[:end] = start_state(system, **start)
         if system.wheels_at >= 0:  # whose momenta follow from the angular velocity
@@ -161,7 +158,7 @@ class Repeated:
     def _places(self, parameters: Any) -> list[tuple[int, float]] | None:
         """Where parameters go that stand among those of the roles as they are given; None where they do not, or where
         the role was written for their values."""
-        system, found = self.system, list[tuple[int, float]]()
+        system, found = self.system, cast("list[tuple[int, float]]", [])
         words = parameters if isinstance(parameters, Mapping) else {"parameters": parameters}
         for name, value in words.items():
             if name == "parameters" and system.functions:
