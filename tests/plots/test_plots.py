@@ -13,7 +13,7 @@ import polhode as ph
 from cover import chosen, some
 from each import each
 from polhode.plots import dashboard as draw, style, work_precision
-from polhode.plots.rows import envelope, extremes, fewest_wraps, scattered
+from polhode.plots.rows import envelope, extremes, fewest_wraps, scattered, steady_angles
 from polhode.plots.shown import coastline
 from polhode.plots.sphere_panels import inverse_inertia, level_curves
 from polhode.trajectory.convergence import momentum_errors
@@ -331,6 +331,28 @@ def test_angles_are_cut_at_their_wraps_and_seldom():
     found = fewest_wraps(angles)
     np.testing.assert_array_equal(found[:, [0, 2]], angles[:, [0, 2]])
     np.testing.assert_allclose(found[:, 1], about_half, rtol=0, atol=1e-12)
+
+
+def test_angles_of_a_craft_that_pitches_over_do_not_flip():
+    """Of another sequence than the usual where pitch passes 90 degrees; of every sequence near its lock the axes'."""
+    pitch = np.linspace(0.0, 4.0 * np.pi, 801)
+    nods = ph.rotation.exp_quaternion(np.outer(0.3 * np.sin(pitch), (0, 1, 0)))
+    names, angles, note = steady_angles(nods)
+    assert names == ("roll", "pitch", "yaw") and not note
+    np.testing.assert_allclose(angles[:, 1], 0.3 * np.sin(pitch), rtol=0, atol=1e-14)
+    rolled = (np.cos(0.1), np.sin(0.1), 0.0, 0.0)
+    over = ph.rotation.multiply(ph.rotation.exp_quaternion(np.outer(pitch, (0, 1, 0))), rolled)
+    over[5] = np.nan
+    names, angles, note = steady_angles(over)
+    assert names == ("roll", "pitch", "yaw") and note == "about y, then x, then z" and np.isnan(angles[5]).all()
+    known = np.arange(801) != 5
+    np.testing.assert_allclose(angles[known][:, [0, 2]], [[0.2, 0.0]] * 800, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(np.exp(1j * (angles[known, 1] - pitch[known])), 1.0, rtol=0, atol=1e-13)
+    everywhere = ph.rotation.normalize(np.random.default_rng(2).normal(size=(4000, 4)))
+    names, angles, note = steady_angles(everywhere)
+    assert names == ("x", "y", "z") and note == "each axis of the body to that of LVLH"
+    between = np.arccos(np.einsum("kii->ki", ph.rotation.matrix_from_quaternion(everywhere)))
+    np.testing.assert_allclose(angles, between, rtol=0, atol=1e-7)
 
 
 def test_the_coasts_are_those_of_the_earth():

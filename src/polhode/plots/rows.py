@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from polhode.algebra import rotation
 from polhode.arguments import Array, Indices, Mask
 from polhode.trajectory.frames import between_rows, hermite
 
@@ -92,6 +93,28 @@ def fewest_wraps(angles: Array) -> Array:
     other = angles % (2.0 * np.pi)
     many, fewer = ((np.abs(np.diff(one, axis=0)) > np.pi).sum(axis=0) for one in (angles, other))
     return np.where(fewer < 0.75 * many, other, angles)
+
+
+SEQUENCES = ("ZYX", "YXZ", "YZX", "XZY", "XYZ", "ZXY")
+"""Sequences of roll (about x), pitch (y) and yaw (z), the usual one first."""
+UNLOCKED = np.sin(np.radians(80.0))
+"""The most that the sine of the middle angle may be: near its lock the others jump."""
+
+
+def steady_angles(relative: Array) -> tuple[tuple[str, ...], Array, str]:
+    """Names, angles (n, 3; rad) of attitudes (n, 4) that do not jump, and a note: roll, pitch and yaw of the first
+    sequence that keeps away from its lock; where none does, the angle between each axis of body and frame."""
+    usable = np.isfinite(relative).all(axis=-1) & (np.abs(relative).sum(axis=-1) > 0.0)
+    known, angles = relative[usable], np.full((len(relative), 3), np.nan)
+    R = rotation.matrix_from_quaternion(known)
+    for sequence in SEQUENCES:
+        a, b, c = map("XYZ".index, sequence)
+        if np.abs(R[:, a, c]).max(initial=0.0) < UNLOCKED:
+            angles[np.ix_(usable, (a, b, c))] = rotation.euler_from_quaternion(known, sequence)
+            note = "about {}, then {}, then {}".format(*sequence.lower()) if sequence != "ZYX" else ""
+            return ("roll", "pitch", "yaw"), fewest_wraps(angles), note
+    angles[usable] = np.arccos(np.clip(np.diagonal(R, axis1=1, axis2=2), -1.0, 1.0))
+    return ("x", "y", "z"), angles, "each axis of the body to that of LVLH"
 
 
 def joined(points: Array, rows: int, size: float) -> bool:

@@ -20,7 +20,7 @@ from polhode.plots.axes import (
     y_ticks,
     zero_line,
 )
-from polhode.plots.rows import fewest_wraps
+from polhode.plots.rows import steady_angles
 from polhode.plots.shown import BATH, Shown, in_units
 from polhode.plots.style import BLUE, COLOURS, GREEN, GREY, INK, PURPLE, VERMILION, Axes
 from polhode.trajectory import frames
@@ -266,7 +266,6 @@ def draw_work(axes: Axes, shown: Shown) -> None:
 
 
 # ------------------------------------------------------------------ seen from the orbit
-ANGLES = (("roll", BLUE), ("pitch", VERMILION), ("yaw", GREEN))
 NAMED = {
     "semi_major_axis": "Semi-major axis", "eccentricity": "Eccentricity", "inclination": "Inclination",
     "node": "Longitude of the node", "argument_of_periapsis": "Argument of periapsis",
@@ -275,13 +274,13 @@ NEARLY = 2e-5  # elements that vary by less than this part are drawn as changes 
 
 
 def draw_lvlh(axes: Axes, shown: Shown) -> None:
-    """Plot roll, pitch and yaw relative to LVLH."""
-    angles = shown.derived(shown.lvlh["roll_pitch_yaw"])
+    """Plot roll, pitch and yaw relative to LVLH, or what does not jump."""
     relative = shown.derived(shown.lvlh["attitude_in_lvlh"])
-    if angles.ndim == 3:
-        angles, relative = angles[:, 0], relative[:, 0]
+    relative = relative[:, 0] if relative.ndim == 3 else relative
+    names, angles, note = steady_angles(relative)
+    labels = tuple(zip(names, (BLUE, VERMILION, GREEN), strict=True))
     words, gaps = f"LVLH angles: attitude relative to the orbit{shown.of_body}", gaps_between(relative)
-    curves(axes, shown, words, fewest_wraps(angles), ANGLES, "rad", gaps=gaps, turns=True)
+    curves(axes, shown, words, angles, labels, "rad", gaps=gaps, turns=names[0] == "roll", notes=[note])
 
 
 def draw_angles(toward: str, words: str, axes: Axes, shown: Shown) -> None:

@@ -45,7 +45,7 @@ def of_run(run: Shown, arrays: Arrays, facts: Told) -> dict[str, Any] | None:
         frame = lvlh(run)
         if frame is not None:
             found["lvlh"] = arrays.short(motions.steady(frame), 1.0)
-            angles = "; yaw, pitch and roll about z, then y, then x" if "attitude" in run.ds else ""
+            angles = "; yaw, pitch and roll about z, then y, then x, or as a chart says" if "attitude" in run.ds else ""
             facts.append(("local vertical", f"LVLH: z to the centre, y against r x v, x along the track{angles}"))
     return found
 

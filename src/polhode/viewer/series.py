@@ -8,9 +8,8 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.arguments import Array
-from polhode.plots.rows import fewest_wraps
+from polhode.plots.rows import steady_angles
 from polhode.plots.shown import BATH, Shown
-from polhode.trajectory import frames as seen
 from polhode.trajectory.convergence import momentum_errors
 from polhode.viewer import motions, orbits
 from polhode.viewer.arrays import COARSE, Arrays
@@ -133,11 +132,11 @@ def _of_orbit(run: Shown, add: Any) -> None:
     known = run.centre
     frame = orbits.lvlh(run)
     if q is not None and frame is not None:
-        angles = seen.yaw_pitch_roll(rotation.multiply(rotation.conjugate(frame), q))
-        angles = np.degrees(fewest_wraps(angles))
+        names, angles, note = steady_angles(rotation.multiply(rotation.conjugate(frame), q))
+        angles = np.degrees(angles)
         angles = np.where(np.abs(np.diff(angles, axis=0, prepend=angles[:1])) > 180.0, np.nan, angles)  # no line across
-        add("Attitude to the local vertical (LVLH)", "deg",
-            [(word, angles[:, k]) for k, word in enumerate(("yaw", "pitch", "roll"))])  # fmt: skip
+        add(f"Attitude to the local vertical (LVLH{f': {note}' if note else ''})", "deg",
+            [(word, angles[:, k]) for k, word in enumerate(names)])  # fmt: skip
         down = rotation.rotate_inverse(q, -r / distance[:, None])
         add("Body z to the centre", "deg",
             [("angle", np.degrees(np.arctan2(np.hypot(down[:, 0], down[:, 1]), down[:, 2])))])  # fmt: skip
