@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -282,6 +283,15 @@ def test_what_runs_leave_for_others_does_not_grow():
         ph.integrate(top, "v2", step=0.01, steps=3, attitude=np.eye(3), angular_velocity=(0, 0.1, 5))
         (one,) = top.__dict__["_requests"][0][1].__dict__["idle"]
     assert one.system is top
+
+
+def test_what_takes_runs_like_others_is_compiled_for_the_second(monkeypatch):
+    asked, again = [], Repeated.again
+    monkeypatch.setattr(Repeated, "again", SimpleNamespace(kernel=lambda: asked.append(True) or again.kernel()))
+    top = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0)
+    for known in ([], [True], [True]):
+        ph.integrate(top, "v2", step=0.01, steps=3, angular_velocity=(0, 0.1, 5))
+        assert asked == known
 
 
 def test_ctrl_c_during_a_run_like_others_leaves_all_of_it(monkeypatch):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import copysign, isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,8 +28,7 @@ SOON = 1e-9
 """After which part of a run an event is looked at again, to see to which side the motion leads."""
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """An event that was met: time, kind, state (of an impulse that after it), state before, work done on the body."""
 
     time: float

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from math import isfinite
 from struct import pack_into
 from time import perf_counter
@@ -54,10 +54,7 @@ class Repeated:
         self.fixed: frozenset[int] | None = None
         self.given, self.placed = np.zeros(BEHIND + 2 * len(self.parameters)), 0
         self.bits = -1  # of the words of the last start, as of ``say``
-        self.bytes, kernel = self.given.data.cast("B"), self.again.kernel()
-        self.alone: Callable[..., int] = getattr(kernel, "_called", kernel)
-        self.kernel = self.in_threads if system.serve else self.alone
-        self.ground = 0.0 if ground is None else ground.radius**2
+        self.bytes, self.ground = self.given.data.cast("B"), 0.0 if ground is None else ground.radius**2
         run.request, run.repeats = request.from_another(self.begun), True
         other: Any = run.adaptive or system.sampled or (system.memory and not system.serve)
         other = other or (system.called and system.called.no_programs)
@@ -79,10 +76,15 @@ class Repeated:
         whole = self.steps, every, one.prepared.processed, one.samples, one.sides.size, one.before.size, 0
         return one.loop, whole, (t0, h, one.limit), (self.counts, one.sides, one.before)
 
+    @cached_property
+    def kernel(self) -> Callable[..., int]:
+        """What takes such a run, compiled for the second one."""
+        return self.in_threads if self.system.serve else getattr(kernel := self.again.kernel(), "_called", kernel)
+
     def in_threads(self, *given: Any) -> int:
         """The kernel, of loads that threads share."""
         with self.integrator.thread_pool:
-            return self.alone(*given)
+            return int(self.again.kernel()(*given))
 
     @staticmethod
     def of(run: Run) -> Repeated | None:
@@ -141,7 +143,7 @@ class Repeated:
 
     def dataset(self, start: object) -> xr.Dataset | None:
         """The Dataset of one run, with all its warnings; None as of ``answer``."""
-        begun, run = perf_counter(), self.run
+        run, _, begun = self.run, self.kernel, perf_counter()
         if not self.tells or (found := self.answer(start)) is None:
             return None
         _, times, states = found
