@@ -57,7 +57,7 @@ SIZES = {
     "kernel": (10754, 7031),
     "loads": (2148, 677),
     "methods": (7711, 3656),
-    "plots": (5217, 3336),
+    "plots": (5260, 3363),
     "polhode": (1996, 989),
     "polhode_papers": (14724, 8208),
     "programs": (6270, 3984),

@@ -6,9 +6,11 @@ import xarray as xr
 from matplotlib.image import imread
 
 import polhode as ph
+from each import each
 from polhode.errors import InvalidInput
 from polhode.plots import bands, corner, members, success
 from polhode.plots.picture import Picture
+from text_boxes import misplaced
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +124,20 @@ def test_corners_of_what_varied_leave_out_what_did_not(ensemble):
     assert len(corner(one, "inertia").axes) == 21
     many = ensemble.sel(member=np.arange(9000) % 600)
     assert len(corner(many, ["mass", "energy"]).axes[1].lines[0].get_xdata()) < members.MOST_POINTS
+
+
+@each("size, wide", [("column", 3.4), ("page", 7.0)])
+def test_pictures_of_members_fit_papers(ensemble, size, wide):
+    """No text meets another or leaves the figure, which has no heading."""
+    for figure in (
+        bands(ensemble, ["angular_velocity", "energy"], size=size),
+        bands(ensemble, "energy", size=size),
+        corner(ensemble, ["initial_angular_velocity", "mass"], size=size),
+    ):
+        assert figure.get_figwidth() == wide and not figure.texts
+        assert misplaced(figure) == []
+    with pytest.raises(InvalidInput, match="size"):
+        bands(ensemble, "angular_velocity", size="poster")
 
 
 # ------------------------------------------------------------------ success

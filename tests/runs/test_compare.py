@@ -23,6 +23,7 @@ from polhode.trajectory.convergence import (
     errors_between,
     observed_order,
 )
+from text_boxes import misplaced
 
 STATE = {"attitude": ph.rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)}
 
@@ -301,6 +302,14 @@ def test_work_precision_picture(table, tmp_path):
     assert {"trapm  2.0", "mkrk:rk4  4.0"} <= {text.replace("4.1", "4.0") for text in texts}
     assert any("failed" in text.get_text() for text in left.texts)
     assert imread(tmp_path / "wp.png")[..., :3].var() > 1e-3
+
+
+def test_work_precision_fits_papers(table):
+    """Panels below each other in a column, side by side on a page; no text meets another or leaves the figure."""
+    for size, wide, columns in (("column", 3.4, 1), ("page", 7.0, 2)):
+        figure = work_precision(table, size=size)
+        assert figure.get_figwidth() == wide and not figure.texts and misplaced(figure) == []
+        assert len({round(axes.get_position().x0, 3) for axes in figure.axes}) == columns
 
 
 def test_work_precision_where_all_failed(table):

@@ -19,8 +19,6 @@ from polhode.plots.shown import Shown
 from polhode.plots.style import VERMILION, Figure
 from polhode.trajectory.schema import trajectory
 
-SIZES = {"page": 7.0, "column": 3.4}  # widths of figures (inches): of a page, and of one of two columns
-DPI_OF_PAPER = 300
 Box = tuple[float, float, float, float]  # left, bottom, width, height (inches)
 
 
@@ -140,10 +138,10 @@ def figure(
     2
     """
     shown = checked(ds)
-    choice(size, "size", tuple(SIZES))
+    wide, letters, dpi = style.sized(choice(size, "size", style.SIZES), 0.0)
     found = chosen(panels, shown)
-    height, boxes = _stacked(found, SIZES[size])
-    with style.drawing(path, (SIZES[size], height), style.PAPER, DPI_OF_PAPER, dpi=150) as picture:
+    height, boxes = _stacked(found, wide)
+    with style.drawing(path, (wide, height), letters, dpi, dpi=150) as picture:
         _draw(picture, shown, found, boxes, explained=True)
     return picture
 

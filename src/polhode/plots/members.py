@@ -70,8 +70,9 @@ def _count(ds: xr.Dataset) -> str:
 # ------------------------------------------------------------------ bands
 @answering
 def bands(
-    ds: xr.Dataset, names: str | Sequence[str] | None = None, path: str | os.PathLike[str] | None = None
-) -> Figure:
+    ds: xr.Dataset, names: str | Sequence[str] | None = None, path: str | os.PathLike[str] | None = None, *,
+    size: str | None = None,
+) -> Figure:  # fmt: skip
     """Plot variables of an ensemble over time: the median, and bands that hold the middle 50 % and 90 % of members.
 
     A panel for each component. Of reductions the bands are the quantiles that were computed; where there are none but
@@ -87,6 +88,8 @@ def bands(
         and ``energy_error`` that there are, or else the first that has bands.
     path : path, optional
         Also write a PNG, PDF or SVG to this file, atomically; its folder is created if missing.
+    size : {"page", "column"}, optional
+        For a paper: 7 or 3.4 inches wide, with small letters and no heading. Unless given, for a screen.
 
     Returns
     -------
@@ -119,14 +122,17 @@ def bands(
     panels = [panel for name in _names(names, "names") for panel in _panels(ds, name)]
     if len(panels) > MOST_PANELS:
         raise InvalidInput(f"these are {len(panels)} panels; draw at most {MOST_PANELS} at a time")
-    across = 1 if len(panels) <= 3 else 2
+    wide, letters, dpi = style.sized(size, 9.0 if len(panels) <= 3 else 12.0)
+    across = 1 if len(panels) <= 3 or wide < 5.0 else 2
     down = -(-len(panels) // across)
-    tall = 2.1 * down + 1.5 if down > 1 else 4.6
-    with style.drawing(path, (6.0 * across + (3.0 if across == 1 else 0.0), tall)) as figure:
-        _heading(figure, ds, _count(ds))
+    tall = 1.75 * down + 0.25 if size else 2.1 * down + 1.5 if down > 1 else 4.6
+    left, right, above, below = (0.55, 0.5, 0.45, 0.42) if size else (0.82, 1.08 if across == 1 else 0.96, 1.1, 0.55)
+    with style.drawing(path, (wide, tall), letters, dpi) as figure:
+        if not size:
+            _heading(figure, ds, _count(ds))
         grid = figure.add_gridspec(
-            down, across, left=0.09 if across == 1 else 0.07, right=0.88 if across == 1 else 0.92, hspace=0.42,
-            wspace=0.36, top=1.0 - 1.1 / tall, bottom=0.55 / tall,
+            down, across, left=left / wide, right=1.0 - right / wide, hspace=0.6 if size else 0.42,
+            wspace=0.5 if size else 0.36, top=1.0 - above / tall, bottom=below / tall,
         )  # fmt: skip
         for k, panel in enumerate(panels):
             axes = figure.add_subplot(grid[k // across, k % across])
@@ -296,7 +302,7 @@ def _some(count: int, most: int = MOST_POINTS) -> Indices:
 @answering
 def corner(
     ds: xr.Dataset, names: str | Sequence[str] | None = None, path: str | os.PathLike[str] | None = None, *,
-    row: int = -1,
+    row: int = -1, size: str | None = None,
 ) -> Figure:  # fmt: skip
     """Plot pairs of quantities of the members against each other, with the distribution of each on the diagonal.
 
@@ -314,6 +320,8 @@ def corner(
         Also write a PNG, PDF or SVG to this file, atomically; its folder is created if missing.
     row : int
         The row at which variables along ``time`` are taken, the last unless given.
+    size : {"page", "column"}, optional
+        For a paper: 7 or 3.4 inches wide, with small letters and no heading. Unless given, for a screen.
 
     Returns
     -------
@@ -348,16 +356,20 @@ def corner(
         raise InvalidInput(f"these are {len(columns)} numbers of each member; draw at most {MOST_NUMBERS} at a time, "
                            "by names=")  # fmt: skip
     many = len(columns)
-    side = min(max(5.0, 1.75 * many + 1.2), 16.0)
-    with style.drawing(path, (side, side + 0.5), style.RC | {"axes.grid": False}) as figure:
-        _heading(figure, ds, _count(ds))
-        grid = figure.add_gridspec(many, many, left=0.9 / side, right=0.985, top=1.0 - 0.95 / (side + 0.5),
-                                   bottom=0.65 / (side + 0.5), hspace=0.1, wspace=0.1)  # fmt: skip
-        _pairs(figure, grid, columns, _failures(ds))
+    side, letters, dpi = style.sized(size, min(max(5.0, 1.75 * many + 1.2), 16.0))
+    tall, above = (side, 0.1) if size else (side + 0.5, 0.95)
+    with style.drawing(path, (side, tall), letters | {"axes.grid": False}, dpi) as figure:
+        if not size:
+            _heading(figure, ds, _count(ds))
+        grid = figure.add_gridspec(many, many, left=(0.9 if side >= 5.0 else 0.7) / side, right=0.985,
+                                   top=1.0 - above / tall, bottom=0.65 / tall, hspace=0.1, wspace=0.1)  # fmt: skip
+        _pairs(figure, grid, columns, _failures(ds), min(1.0, (side - 0.8) / many / 1.3))
     return figure
 
 
-def _pairs(figure: Figure, grid: GridSpec, columns: dict[str, Array], failed: Mask) -> None:
+def _pairs(figure: Figure, grid: GridSpec, columns: dict[str, Array], failed: Mask, scale: float) -> None:
+    """Draw the panels, with letters of a scale and as many ticks and letters in a line as cells of that scale take."""
+    letters, ticks, line = max(8.5 * scale**0.5, 4.5), max(1, round(4 * scale)), max(8, round(22 * scale**0.5))
     labels, values = list(columns), list(columns.values())
     many, drawn = len(labels), _some(len(failed))
     size = float(np.clip(30.0 / max(len(drawn), 1) ** 0.35, 1.2, 4.0))
@@ -370,20 +382,20 @@ def _pairs(figure: Figure, grid: GridSpec, columns: dict[str, Array], failed: Ma
                     axes.hist(good, bins=int(np.clip(len(good) ** 0.5, 6, 40)), color=BLUE, alpha=0.75)
                 axes.set_yticks([])
             else:
-                _points(axes, (values[k], values[i]), failed, drawn, size)
-            axes.locator_params(axis="x", nbins=4)
+                _points(axes, (values[k], values[i]), failed, drawn, size * scale**0.5, letters - 0.5)
+            axes.locator_params(axis="x", nbins=ticks)
             if i != k:
-                axes.locator_params(axis="y", nbins=4)
-            axes.tick_params(labelsize=8, labelbottom=i == many - 1, labelleft=k == 0 and i > 0)
+                axes.locator_params(axis="y", nbins=ticks)
+            axes.tick_params(labelsize=letters - 0.5, labelbottom=i == many - 1, labelleft=k == 0 and i > 0)
             if i == many - 1:
-                axes.set_xlabel(textwrap.fill(labels[k], 22), fontsize=8.5)
+                axes.set_xlabel(textwrap.fill(labels[k], line), fontsize=letters)
             if k == 0 and i > 0:
-                axes.set_ylabel(textwrap.fill(labels[i], 22), fontsize=8.5)
+                axes.set_ylabel(textwrap.fill(labels[i], line), fontsize=letters)
     if many == 1:
         figure.axes[0].set_xlabel(labels[0])
 
 
-def _points(axes: Axes, pair: tuple[Array, Array], failed: Mask, drawn: Indices, size: float) -> None:
+def _points(axes: Axes, pair: tuple[Array, Array], failed: Mask, drawn: Indices, size: float, letters: float) -> None:
     x, y = pair
     good, bad = drawn[~failed[drawn]], drawn[failed[drawn]]
     axes.plot(x[good], y[good], linestyle="", marker="o", markersize=size, markeredgewidth=0, color=BLUE,
@@ -395,7 +407,8 @@ def _points(axes: Axes, pair: tuple[Array, Array], failed: Mask, drawn: Indices,
         r = float(np.corrcoef(x[use], y[use])[0, 1])
         words = f"{r:.2f}".replace("-0.00", "0.00").replace("-", "−")
         box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1}
-        axes.text(0.96, 0.95, words, transform=axes.transAxes, ha="right", va="top", fontsize=8, color=DIM, bbox=box)
+        axes.text(0.96, 0.95, words, transform=axes.transAxes, ha="right", va="top", fontsize=letters, color=DIM,
+                  bbox=box)  # fmt: skip
 
 
 # ------------------------------------------------------------------ success

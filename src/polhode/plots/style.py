@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from polhode.arguments import Array, ArrayLike, path as checked_path
+from polhode.arguments import Array, ArrayLike, choice, path as checked_path
 from polhode.errors import InvalidInput
 from polhode.lazy import matplotlib, opened
 from polhode.trajectory.files import appearing_whole
@@ -83,6 +83,8 @@ PAPER: Any = RC | {
     "ytick.labelsize": 7.5, "lines.linewidth": 1.0,
 }  # fmt: skip
 """Settings of figures for papers, of the widths of a column or a page."""
+SIZES = {"page": 7.0, "column": 3.4}  # widths of figures (inches): of a page, and of one of two columns
+DPI_OF_PAPER = 300
 
 _POWER = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -130,6 +132,11 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
     apart = spread([entry[0] for entry in requested], 1.3 * size / tall)
     for height, (_, text, colour) in zip(apart, requested, strict=True):
         axes.text(1.012, height, text, color=colour, transform=axes.transAxes, va="center", ha="left", fontsize=size)
+
+
+def sized(size: str | None, screen: float) -> tuple[float, Any, float]:
+    """Width (inches), settings and pixels per inch of a figure of a size; for screens so wide where there is none."""
+    return (screen, RC, DPI) if size is None else (SIZES[choice(size, "size", SIZES)], PAPER, DPI_OF_PAPER)
 
 
 def inches(axes: Axes) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from polhode.arguments import MOST_SQUARED, Array
 from polhode.errors import InvalidInput, answering
 from polhode.lazy import xr
 from polhode.plots import style
+from polhode.plots.axes import fit_titles
 from polhode.plots.style import COLOURS, GREY, MARKERS, Axes, Figure
 from polhode.trajectory.schema import trajectory
 
@@ -27,7 +28,7 @@ MOST_ORDER = 100  # highest order that has a guide
 
 
 @answering
-def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Figure:
+def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None, *, size: str | None = None) -> Figure:
     """Plot a comparison of methods: errors at the end of the run against step and against wall time.
 
     Hollow points are upper bounds, limited by the accuracy of the reference, below which the area is grey. Failed runs
@@ -39,6 +40,8 @@ def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None
         From ``polhode.compare``.
     path : path, optional
         Also write a PNG (1200 x 900 pixels), PDF or SVG to this file, atomically; its folder is created if missing.
+    size : {"page", "column"}, optional
+        For a paper: 7 or 3.4 inches wide, with small letters and no heading. Unless given, for a screen.
 
     Returns
     -------
@@ -64,23 +67,34 @@ def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None
     if not panels or "status" not in table:
         raise InvalidInput("this Dataset is no comparison: it has no errors of methods by step; see polhode.compare")
     _check(table, [name for name, _ in panels])
-    with style.drawing(path, (12, 9)) as figure:
-        figure.text(
-            0.022, 0.968, str(table.attrs.get("title", "comparison")), fontsize=15, fontweight="bold", va="center"
-        )
-        note = f"reference {table.attrs.get('reference', '')}"
-        figure.text(0.022, 0.938, note, fontsize=10, color="#5a5a5a", va="center")
+    wide, letters, dpi = style.sized(size, 12.0)
+    across = 1 if wide < 5.0 else 2
+    down = len(panels) * 2 // across
+    tall = 2.0 * down if size else 9.0
+    sides = (0.5, 0.3 + 0.062 * max(12, 5 + max(map(len, table["integrator"].values.astype(str)))), 0.42, 0.4)
+    left_of, right_of, above, below = sides if size else (0.9, 1.68, 1.17, 0.675)
+    with style.drawing(path, (wide, tall), letters, dpi) as figure:
+        if not size:
+            figure.text(
+                0.022, 0.968, str(table.attrs.get("title", "comparison")), fontsize=15, fontweight="bold", va="center"
+            )
+            note = f"reference {table.attrs.get('reference', '')}"
+            figure.text(0.022, 0.938, note, fontsize=10, color="#5a5a5a", va="center")
         grid = figure.add_gridspec(
-            len(panels), 2, left=0.075, right=0.86, top=0.87, bottom=0.075, hspace=0.34, wspace=0.2
-        )
+            down, across, left=left_of / wide, right=1.0 - right_of / wide, top=1.0 - above / tall, bottom=below / tall,
+            hspace=0.5 if size else 0.34, wspace=0.3 if size else 0.2,
+        )  # fmt: skip
         for row, (name, words) in enumerate(panels):
-            left, right = figure.add_subplot(grid[row, 0]), figure.add_subplot(grid[row, 1])
+            cells = [grid[k // across, k % across] for k in (2 * row, 2 * row + 1)]
+            left, right = map(figure.add_subplot, cells)
             right.sharey(left)
             _panel(left, table, name, "step")
             _panel(right, table, name, "seconds")
             left.set(title=style.with_units(words, table[name].attrs.get("units", "")), xlabel="step")
             right.set_xlabel("wall time (s)")
             _finish(left, right, table, name)
+            if size:
+                fit_titles(figure, [(left, (0.0, 1.0))])
     return figure
 
 
@@ -119,7 +133,7 @@ def _panel(axes: Axes, table: xr.Dataset, name: str, against: str) -> None:
         for hollow in (False, True):
             at = drawn & (bound == hollow)
             axes.plot(
-                x[at], y[at], linestyle="", marker=marker, markersize=5.5, markeredgecolor=colour,
+                x[at], y[at], linestyle="", marker=marker, markersize=0.6 * style.points(), markeredgecolor=colour,
                 markerfacecolor="white" if hollow else colour, zorder=3,
             )  # fmt: skip
 
@@ -140,6 +154,12 @@ def _finish(left: Axes, right: Axes, table: xr.Dataset, name: str) -> None:
     times = times[np.isfinite(times) & (times > 0.0)]
     if times.size:
         right.set_xlim(times.min() / 1.4, times.max() * 1.4)
+        if style.inches(right)[0] < 3.0:  # few ticks
+            low_end, high_end = right.get_xlim()
+            ticks = [k * 10.0**j for j in range(-18, 9) for k in (1, 2, 5) if low_end < k * 10.0**j < high_end]
+            ticks = ticks[:: 3 * -(-len(ticks) // 9)] if len(ticks) > 5 else ticks[:: -(-len(ticks) // 3) or 1]
+            right.set_xticks(ticks, [style.decade(tick) for tick in ticks])
+            right.minorticks_off()
     if accuracy > low / 3:
         for axes in (left, right):
             axes.axhspan(low / 3, accuracy, color="#eeeeee", zorder=0)
@@ -152,7 +172,9 @@ def _finish(left: Axes, right: Axes, table: xr.Dataset, name: str) -> None:
                 markeredgewidth=1.6, color=_colour_and_marker(i)[0],
             )  # fmt: skip
     if (~np.isin(table["status"].values, ("ok", "not run"))).any():
-        left.text(0.01, 0.985, "×  failed", color=GREY, fontsize=8.5, transform=left.transAxes, va="top")
+        left.text(
+            0.01, 0.985, "×  failed", color=GREY, fontsize=style.points() - 1.0, transform=left.transAxes, va="top"
+        )
     if len(steps) <= 6:
         left.set_xticks(steps, [f"{step:.4g}" for step in steps])
         left.minorticks_off()
@@ -175,14 +197,17 @@ def _names(axes: Axes, ends: list[tuple[float, str, int]]) -> None:
     """Label each method with its observed order at the height of its most expensive run."""
     low, high = np.log10(axes.get_ylim())
     ends = sorted(ends)
-    placed = style.spread([(height - low) / (high - low) for height, _, _ in ends], 0.062)
+    size, (wide, tall) = style.points() - 0.5, style.inches(axes)
+    placed = style.spread([(height - low) / (high - low) for height, _, _ in ends], 1.5 * size / 72.0 / tall)
     for height, (_, text, i) in zip(placed, ends, strict=True):
         colour, marker = _colour_and_marker(i)
-        axes.plot(
-            [1.025], [height], marker=marker, color=colour, markersize=5.5, transform=axes.transAxes, clip_on=False
-        )
-        axes.text(1.045, height, text, color=colour, transform=axes.transAxes, va="center", fontsize=9)
-    axes.text(1.02, 1.045, "method, observed order", color="#5a5a5a", transform=axes.transAxes, fontsize=8.5)
+        axes.plot([1.0 + 0.107 / wide], [height], marker=marker, color=colour, markersize=0.6 * size,
+                  transform=axes.transAxes, clip_on=False)  # fmt: skip
+        axes.text(1.0 + 0.19 / wide, height, text, color=colour, transform=axes.transAxes, va="center", fontsize=size)
+    words = "method,\nobserved order" if wide < 3.0 else "method, observed order"
+    axes.text(
+        1.0 + 0.085 / wide, 1.0 + 0.14 / tall, words, color="#5a5a5a", transform=axes.transAxes, fontsize=size - 0.5
+    )
 
 
 def _slopes(axes: Axes, table: xr.Dataset, name: str, steps: Array) -> None:
@@ -204,6 +229,6 @@ def _slopes(axes: Axes, table: xr.Dataset, name: str, steps: Array) -> None:
         axes.plot(x, y, color=GREY, linewidth=0.9)
         axes.annotate(
             f"order {order:g}", (np.sqrt(x[0] * x[1]), np.sqrt(y[0] * y[1])), (4, -3), textcoords="offset points",
-            fontsize=8, color=GREY, va="top",
+            fontsize=style.points() - 1.5, color=GREY, va="top",
             bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"},
         )  # fmt: skip
