@@ -165,9 +165,9 @@ def time_axis(axes: Axes, shown: Shown, times: Array) -> None:
     first, last = float(times[0]), float(times[-1])
     if first == last:
         first, last = first - 0.5, last + 0.5
-    for begin, end in shown.shadows:
-        if end > first and begin < last:
-            axes.axvspan(max(begin, first), min(end, last), color=SHADE, linewidth=0, zorder=0.5)
+    if len(shown.shadows):
+        x, up = np.repeat(np.clip(shown.shadows, first, last), 2), axes.get_xaxis_transform()
+        axes.fill(x, np.resize((0.0, 1.0, 1.0, 0.0), len(x)), color=SHADE, linewidth=0, zorder=0.5, transform=up)
     axes.set_xlim(first, last)
     axes.locator_params(axis="x", nbins=max(3, min(9, int(1.6 * style.inches(axes)[0]))))
     exponent = plain_ticks(axes.xaxis, max(abs(first), abs(last)))
@@ -257,8 +257,7 @@ def ranges(axes: Axes) -> bool:
 
 def label(unit: str, exponent: int = 0) -> str:
     """The label of an axis: a power of ten and units."""
-    alone = "" if unit in ("", "1") else style.pretty_units(unit)
-    return " ".join(part for part in (style.power(exponent), alone) if part)
+    return " ".join(filter(None, (style.power(exponent), "" if unit in ("", "1") else style.pretty_units(unit))))
 
 
 def log_axis(axes: Axes) -> None:
