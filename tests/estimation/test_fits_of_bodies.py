@@ -329,3 +329,31 @@ def test_predictions_of_a_body_with_wheels():
     C, inertia = ds.state_covariance[0], np.diag(body.moments[0])
     names = [f"angular_momentum_{axis}" for axis in "xyz"]
     np.testing.assert_allclose(C.sel(row=names, row_=names), inertia @ found.covariance.values @ inertia, rtol=1e-9)
+
+
+def test_guesses_of_several_bodies_keep_their_units():
+    """Quantities, and words with a unit, with a row for each body are those of plain numbers in SI."""
+    u = pytest.importorskip("astropy.units")
+    system = ph.system(*(ph.body(name, 2.0, (1, 2, 2.5)) for name in "ab"))
+    places = np.array([[0.1, 0.2, 0.3], [1.0, 2.0, 3.0]])
+    plain = {"position": places, "euler_angles": 2.0 * places, "angular_velocity": 3.0 * places}
+    (expected, _) = guess_of(system, plain, {}, None, [])
+    for start in (
+        {"position": 1e-3 * places * u.km, "euler_angles": np.degrees(2.0 * places) * u.deg,
+         "angular_velocity": np.degrees(3.0 * places) * u.deg / u.s},
+        {"position": [1e-3 * row * u.km for row in places], "euler_angles_deg": np.degrees(2.0 * places),
+         "angular_velocity_deg_s": np.degrees(3.0 * places)},
+        {"position_km": 1e-3 * places, "euler_angles": 2.0 * places, "angular_velocity": 3.0 * places},
+    ):  # fmt: skip
+        found, _ = guess_of(system, start, {}, None, [])
+        assert found.keys() == expected.keys()
+        for name, value in expected.items():
+            np.testing.assert_allclose(found[name], value, rtol=1e-13, err_msg=name)
+
+
+def test_a_number_is_the_noise_of_all_instruments_of_a_kind():
+    one, other = (ph.estimation.position([0.0, 1.0], np.ones((2, 3)), body=body) for body in "ab")
+    for found in with_noise([one, other], 0.5):
+        np.testing.assert_array_equal(found.whitening, [2.0 * np.eye(3)])
+    with pytest.raises(InvalidInput, match=r"the data have a\.position, gyro"):
+        with_noise([one, ph.estimation.gyro([0.0, 1.0], np.ones((2, 3)))], 0.5)

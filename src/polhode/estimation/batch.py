@@ -91,8 +91,8 @@ def fit(
         The integrator, as for ``polhode.integrate``.
     noise : mapping, float or array_like, optional
         Standard deviations or covariances by the names of instruments or kinds, where the data do not have them:
-        ``{"gyro": 1e-3, "position": (5, 5, 15)}``. With one instrument it may be left out: it is estimated from the
-        residuals then.
+        ``{"gyro": 1e-3, "position": (5, 5, 15)}``; one value is that of all instruments, which then are of one kind.
+        With one instrument it may be left out: it is estimated from the residuals then.
     prior : mapping, optional
         Standard deviations or covariances of the first guess of free quantities, which then counts as a measurement:
         ``{"forces.0.j2": 1e-6, "attitude": 0.1}`` (an attitude's in rad).

@@ -112,10 +112,10 @@ def with_noise(measurements: Sequence[Measurement], noise: Mapping[str, Any] | f
     if noise is None:
         return list(measurements)
     if not isinstance(noise, Mapping):
-        if len(measurements) > 1:
+        if len({one.kind for one in measurements}) > 1:
             names = ", ".join(one.name for one in measurements)
             raise InvalidInput(f"noise is one value, but the data have {names}; give noise by name")
-        return [measurements[0].with_noise(noise)]
+        return [one.with_noise(noise) for one in measurements]
     known = {one.name for one in measurements} | {one.kind for one in measurements}
     for name in noise:
         if OTHER_NAMES.get(name, name) not in known and name not in known:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import UNKNOWN, Array, array, vector
+from polhode.arguments import UNKNOWN, Array, array, in_unit, vector
 from polhode.errors import InvalidInput
 from polhode.estimation.bodies import body_and_word, body_of, does, inverse_of, key_of, lacks, names_of, tensor_of
 from polhode.estimation.measurements import Measurement
 from polhode.runs.initial_state import OF_BODY, by_name
-from polhode.runs.state import FORMS, STATE_WORDS, Start, State, as_kept, refuse_own_states, state_of
+from polhode.runs.state import FORMS, STATE_WORDS, UNITS_OF_STATE, Start, State, as_kept, refuse_own_states, state_of
 from polhode.systems import System
 
 NEITHER_PARALLEL = 0.05  # least sine of the angle between two directions from which an attitude follows
@@ -79,6 +79,8 @@ def _row(value: Any, name: str, N: int, i: int) -> Any:
     """The value of body i, of one for all bodies or one for each."""
     if N == 1 or name == "sequence" or isinstance(value, int | float):
         return value
+    unit = "deg" if name.endswith("_deg") else UNITS_OF_STATE.get(name.removesuffix("_space"), "rad")
+    value = in_unit(value, unit, name)  # an array keeps none
     rows = np.asarray(value)
     return rows[i] if rows.ndim == 2 and len(rows) == N else value
 
