@@ -45,12 +45,12 @@ FRONT_DOORS = {
 
 SIZES = {
     "algebra": (6424, 2272),
-    "arguments": (702, 423),
+    "arguments": (713, 426),
     "bodies": (1945, 765),
     "chaos": (791, 382),
     "checks": (2036, 948),
     "cli": (2779, 1373),
-    "ensembles": (6917, 4258),
+    "ensembles": (6931, 4270),
     "estimation": (3714, 2093),
     "flows": (4003, 2369),
     "gradients": (843, 495),

@@ -213,6 +213,18 @@ def test_sliders_that_cannot_be(name, ends, told):
         ph.interactive(top(), "v2", step=0.01, knobs={name: ends}, **LEANING)
 
 
+def test_sliders_have_units():
+    """Of a run in SI those that arguments have there; none where the user's are not known."""
+    summed = ph.system(ph.body("top", inertia=(1, 1, 0.5), pinned=True), ph.loads.weight(20.0, at=(0, 0, 1)))
+    for system, name, told in (
+        (summed, "weight.newtons", ("weight newtons", "N")), (summed, "weight.at.2", ("weight at 2", "m")),
+        (summed, "top.inertia.0", ("top inertia 0", "kg m2")), (ph.orbit(EARTH.mu), "mu", ("mu", "m3 s-2")),
+        (summed, "angular_velocity.2", ("angular velocity z", "rad s-1")), (top(), "weight", ("weight", "N")),
+    ):  # fmt: skip
+        assert tuple(pages.words_of(system, name, "SI").values()) == told
+        assert tuple(pages.words_of(system, name, "consistent").values()) == (told[0], "")
+
+
 def test_a_start_with_units_behind_its_words_is_in_si():
     start = {"position_km": (7000, 0, 0), "velocity_km_s": (0, 7.5, 0)}
     with pytest.raises(InvalidInput, match=r"position\.0 is 7e\+06, and its slider goes from 0 to 1"):

@@ -250,6 +250,17 @@ IN_SI: dict[str, dict[str, Decimal | float]] = {
 """Endings of keys, and how much of the SI unit each has; a decimal where it is exact."""
 
 
+SPELLED = {
+    "m_s": "m s-1", "m_s2": "m s-2", "m3_s2": "m3 s-2", "rad_s": "rad s-1", "per_m": "m-1", "N_per_m": "N m-1",
+    "N_m2": "N m-2", "kg_m3": "kg m-3", "m2_kg": "m2 kg-1", "kg_m_s": "kg m s-1", "kg_m2_s": "kg m2 s-1",
+}  # fmt: skip
+
+
+def spelled(unit: str) -> str:
+    """A unit as variables of a trajectory have it: ``m3 s-2`` of ``m3_s2``."""
+    return SPELLED.get(unit, unit.replace("_", " "))
+
+
 def in_units_of(value: object, factor: Decimal | float) -> object:
     """Numbers, in lists or not, times a factor, rounded once; what is no number stays, to be refused later."""
     if isinstance(value, list):

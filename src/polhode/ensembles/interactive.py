@@ -18,6 +18,7 @@ import numpy as np
 
 from polhode.algebra.library import LIBRARY
 from polhode.arguments import Array, mapping, vector
+from polhode.arguments.words import arguments_of as described, spelled
 from polhode.ensembles.device import MOST_MEMORY, loop_of
 from polhode.ensembles.members import STARTING
 from polhode.ensembles.plan import words_of_start
@@ -35,7 +36,10 @@ from polhode.runs.settings import Settings
 from polhode.runs.state import AtStart, Start
 from polhode.runs.stepping import Run
 from polhode.systems import System
+from polhode.systems.listing import SUMMANDS
 from polhode.systems.record import present_system
+from polhode.systems.registry import SYSTEMS
+from polhode.trajectory import UNITS
 from polhode.viewer.scene import scene_of
 from polhode.viewer.shapes import mesh_of
 from polhode.viewer.view import FRAMES, View
@@ -43,6 +47,8 @@ from polhode.viewer.view import FRAMES, View
 VERSION = 1
 CHECKED = 1000
 """Steps of the recorded run, which the page takes as well and compares bit by bit."""
+MAKERS = {kind: make for made in SUMMANDS.values() for kind, make in made.items()}
+"""What makes bodies, loads and others of a sum, by kind."""
 LARGEST = 60_000
 """Most bytes of a module."""
 LONGER = 20.0
@@ -144,13 +150,20 @@ def changed(before: Array, after: Array) -> Array:
     return np.subtract(after, before, out=np.zeros(len(before)), where=after != before)
 
 
-def words_of(name: str, units: str) -> dict[str, str]:
+def words_of(system: System, name: str, units: str) -> dict[str, str]:
     """What a slider is called, and the unit of its number where that is known."""
     word, *way = name.split(".")
     plain = word.removesuffix("_space")
+    unit = UNITS[units][plain] if plain in GIVEN_IN.get(units, ()) else ""
     if plain in GIVEN_IN["SI"]:  # a vector
         way[-1] = "xyz"[int(way[-1])]
-    return {"label": " ".join((word.replace("_", " "), *way)), "unit": GIVEN_IN.get(units, {}).get(plain, "")}
+    elif units == "SI":
+        made = system.arguments.get(word)
+        kind = made.get("kind") if way and isinstance(made, Mapping) else None
+        build, argument = (MAKERS.get(kind), way[0]) if kind else (SYSTEMS.get(system.name), word)
+        found = described(build).get(argument) if build else None
+        unit = spelled(found.unit or "") if found else ""
+    return {"label": " ".join((word.replace("_", " "), *way)), "unit": unit}
 
 
 def knob(asked: Asked, name: str, ends: object, width: int) -> dict[str, Any]:
@@ -172,7 +185,8 @@ def knob(asked: Asked, name: str, ends: object, width: int) -> dict[str, Any]:
                            "make a page for each value")  # fmt: skip
     slots = np.flatnonzero(change)
     return {
-        "name": name, "low": low, "high": high, "value": value, **words_of(name, requests[0].settings.units),
+        "name": name, "low": low, "high": high, "value": value,
+        **words_of(asked.system, name, requests[0].settings.units),
         "restarts": bool((slots < width).any()),
         "slots": [[k, slope] for k, slope in zip(slots.tolist(), (change[slots] / (high - low)).tolist(), strict=True)],
     }  # fmt: skip
