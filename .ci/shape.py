@@ -44,8 +44,8 @@ FRONT_DOORS = {
 
 
 SIZES = {
-    "algebra": (6424, 2272),
-    "arguments": (713, 426),
+    "algebra": (6436, 2288),
+    "arguments": (714, 427),
     "bodies": (1945, 765),
     "chaos": (791, 382),
     "checks": (2036, 948),

@@ -72,6 +72,29 @@ def test_states_over_lanes_have_the_bits_of_each_alone():
             assert all((some[k, 0] == one).all() for some, one in zip(grid, alone, strict=True))
 
 
+def test_what_rows_share_is_shared_along_any_axis():
+    """And rows beyond a multiple of the lanes, results of several axes."""
+    rng = np.random.default_rng(22)
+    mu, r, v, t = (np.array(column) for column in zip(*(draw(rng) for _ in range(7)), strict=True))
+    times = t[:, None] * np.linspace(-1.0, 1.0, 19)
+    together = orbits.propagate(r[:, None], v[:, None], times, mu[:, None])
+    of_rows = [orbits.propagate(*one) for one in zip(r, v, times, mu, strict=True)]
+    for found, rows in zip(together, zip(*of_rows, strict=True), strict=True):
+        assert found.shape == (7, 19, 3)
+        np.testing.assert_array_equal(found, rows)
+
+
+@each("value", [np.array(1.0), np.ones(4), np.ones((3, 1)), np.ones(6)[::2], np.ones((1, 3))])
+def test_arrays_of_other_shapes_are_read_as_ever(value):
+    def told(position):
+        try:
+            return orbits.propagate(position, np.array([0.0, 0.1, 0.0]), 1.0, 1.0)[0].tolist()
+        except InvalidInput as refused:
+            return str(refused)
+
+    assert told(value) == told(value.tolist())
+
+
 def test_one_attitude_is_normalised_to_the_bits_of_one_in_an_array():
     for _ in range(400):
         q = drawn(4)

@@ -145,7 +145,7 @@ def test_a_run_is_one_call_of_its_loop_and_little_else(name, given):
         prepared.run(start, parameters=given)
     finally:
         sys.setprofile(None)
-    assert len(loops) == 1 and loops[0].startswith("polhode_march_") and len(count) < 60, count
+    assert len(loops) == 1 and loops[0].startswith("polhode_march_") and len(count) < 20, count
 
 
 @each("name", ["top built again", "inertia", "free"])

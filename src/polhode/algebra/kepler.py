@@ -305,7 +305,7 @@ def around(mu, r, v, t, r0, b, eta, zeta):
     hh = dot(h, h)
     e = sqrt(max(0.0, 1.0 - b * (hh / mu) / mu))
     q = hh / (mu * (1.0 + e))
-    axis = axpy(-mu / r0, r, cross(v, h))
+    axis = together(-mu / r0, r, 1.0, cross(v, h))
     axis = scale(1.0 / sqrt(dot(axis, axis)), axis)
     zeta_q = mu * e
     s0 = since_periapsis(b, eta, zeta, zeta_q)

@@ -12,7 +12,7 @@ one set of messages.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -22,6 +22,8 @@ from polhode.arguments import NUMBERS, Array, Indices, array, room_for
 from polhode.errors import InvalidInput, sections_of
 from polhode.kernel import jit
 from polhode.kernel.access import get3, get4, get9
+from polhode.kernel.later import as_lanes, lane_numbers
+from polhode.kernel.simd import aligned
 from polhode.lazy import opened
 
 LARGEST = 1e100  # largest entry of a vector; much larger ones would overflow when squared
@@ -72,33 +74,41 @@ def write_all(out, i, r):
         out[len(r) * i + k] = r[k]
 
 
-def alone():
-    """The number of the only lane."""
-    return 0
-
-
 formula = jit.hole("formula(...) -> numbers", "A kernel.")
 get = jit.hole("get(a, k) -> numbers", "Reads one element of an operand.")
-operands = jit.hole("operands(a, at, n, i) -> tuple", "Row i of the operands that begin at the places ``at[n:]``.")
+operands = jit.hole("operands(same, a, at, n, i) -> tuple", "Row i of the operands from number n on.")
+common = jit.hole("common(same, a, at, n, i) -> tuple", "The same, for those that are the same in all rows.")
 write = jit.hole("write(out, i, r)", "Writes a result to row i.")
-lane = jit.hole("lane() -> number", "The number of each lane.")
 
 
-def no_more(a, at, n, i):
+def no_more(same, a, at, n, i):
     """Behind the last operand."""
     return ()
 
 
-def row_of(a, at, n, i):
-    """An operand whose rows lie ``at[n + 1]`` apart, and those behind it."""
-    return (get(a, at[n] + at[n + 1] * i),) + operands(a, at, n + 2, i)
+def row_of(same, a, at, n, i):
+    """An operand that begins at a place, whose rows lie as far apart as stands behind it, and those behind it."""
+    return (get(a, at[2 * n] + at[2 * n + 1] * i),) + operands(same, a, at, n + 1, i)
+
+
+def in_common(same, a, at, n, i):
+    """An operand that is the same for all rows, and those behind it."""
+    return (same[n],) + operands(same, a, at, n + 1, i)
 
 
 def each(a, at, out, rows, lanes):
-    """The kernel, row by row or several rows at a time."""
-    for k in range(-(-rows // lanes)):
-        i = min(lane() + lanes * k, rows - 1)
-        write(out, i, formula(*operands(a, at, 0, i)))
+    """The kernel, row by row."""
+    for i in range(rows):
+        write(out, i, formula(*operands((), a, at, 0, i)))
+
+
+def several(a, at, out, rows, lanes):
+    """The kernel, several rows at a time; number j of the results of all rows is column j."""
+    groups, found, same = -(-rows // lanes), as_lanes(jit.pointer(out)), common((), a, at, 0, 0)
+    for k in range(groups):
+        r = formula(*operands(same, a, at, 0, min(lane_numbers() + lanes * k, rows - 1)))
+        for j in range(len(r)):
+            found[groups * j + k] = r[j]
 
 
 PLAN, PLACES = 4, ("first", "second", "third", "fourth")
@@ -106,18 +116,22 @@ GETTERS = {0: number, 3: get3, 4: get4, 6: get6, 7: get7, 9: get9}
 
 
 @functools.cache
-def loop_for(kernel, takes, gives, planned=False, lanes=0):
-    """Compile the loop of a kernel over rows, or over so many lanes.
+def loop_for(kernel, takes, gives, planned=False, same=()):
+    """Compile the loop of a kernel over rows, or over lanes where it is told which arguments are the ``same`` in all
+    rows; and the number of lanes.
 
     ``takes`` are the lengths of its arguments, 0 for a number; ``gives`` is the length of its result, 1 for a number;
     if ``planned``, its last argument is the plan of an Euler sequence (4 integers).
     """
-    read = no_more
-    for getter in [plan_at] * planned + [GETTERS[length] for length in reversed(takes)]:
-        read = jit.bind(row_of, get=getter, operands=read)
-    bound = {"formula": kernel, "operands": read, "write": write1 if gives == 1 else write_all}
-    loop = jit.bind(each, **bound, lane=opened("polhode.kernel.lane_drive").each_lane if lanes else alone)
-    return jit.compile_kernel(loop, "void(f8[::1], i8[::1], f8[::1], i8, i8)", lanes=lanes, thorough=lanes > 0)
+    read = first = no_more
+    lanes = opened("polhode.kernel.lane_drive").lane_width() if same else 0
+    for k, getter in reversed([*enumerate([GETTERS[length] for length in takes] + [plan_at] * planned)]):
+        first = jit.bind(row_of, get=getter, operands=first)
+        read = jit.bind(in_common, operands=read) if same and same[k] else jit.bind(row_of, get=getter, operands=read)
+    how = {"common": first} if same else {"write": write1 if gives == 1 else write_all}
+    loop = jit.bind(several if same else each, formula=kernel, operands=read, **how)
+    signature = "void(f8[::1], i8[::1], f8[::1], i8, i8)"
+    return jit.compile_kernel(loop, signature, lanes=lanes, thorough=lanes > 0), lanes or 1
 
 
 # One element.
@@ -278,6 +292,9 @@ class Rows:
         takes = tuple(operand.length for operand in self._each)
         self.loop = functools.partial(loop_for, kernel, takes, self.length, planned)
         self._widths = [length or 1 for length in takes] + [PLAN] * planned
+        self._first = [length for length in takes if length]  # usually before all numbers
+        usual = [np.ndarray if length else float for length in sorted(takes, key=bool, reverse=True)]
+        self._usual = usual * (not jit.disabled())
         self._lengths, self._rest = takes, (0.0,) * (len(PLACES) - len(self._widths))
         limits = [operand.fits or NEVER for operand in self._each] + [(0.0, 0.0)] * len(PLACES)
         self._limits = np.array(limits).ravel()
@@ -290,67 +307,61 @@ class Rows:
 
     def __call__(self, *values: object, plan: Indices | None = None) -> Array:
         """The result for the values of the operands, (..., *gives)."""
-        given: list[Any] = []
-        for value, length in zip(values, self._lengths, strict=True):
-            kind = type(value)
-            if not length:
-                if kind not in NUMBERS:
-                    break
-            elif kind is not np.ndarray:
-                if (value := plain(value, length)) is None:
-                    break
-                value = np.array(value, FLOAT)
-            elif value.dtype is not FLOAT or value.shape != (length,):  # type: ignore[attr-defined]
-                break
-            given.append(value)
-        else:
-            if plan is not None:
-                given.append(plan)
-            out = np.empty(self.length)
-            try:
-                computed = self.of_one(*given, *self._rest, self._limits, out)
-            except (TypeError, OverflowError):  # an array with gaps; a number beyond 1e308
-                computed = False
-            if computed:
-                return out if len(self.gives) == 1 else out.reshape(self.gives)[()]
+        given: Sequence[object] | None = values
+        try:
+            if [*map(type, values)] != self._usual or [*map(len, values[: len(self._first)])] != self._first:  # type: ignore[arg-type]
+                given = self.plain(values)
+            if given is not None:
+                out = np.empty(self.length)
+                if self.of_one(*given, *(() if plan is None else (plan,)), *self._rest, self._limits, out):
+                    return out if len(self.gives) == 1 else out.reshape(self.gives)[()]
+        except (TypeError, OverflowError):  # an array of another kind; a number beyond 1e308
+            pass
         return self.over(*map(self.read, values, self.operands), plan=plan)
+
+    def plain(self, values: Sequence[object]) -> Sequence[object] | None:
+        """Values of one element as the kernel takes them; None where they are not plain."""
+        given = [*values]
+        for k, length in reversed([*enumerate(self._lengths)]):
+            if (one := plain(values[k], length)) is None:
+                return None
+            given[k] = np.array(one, FLOAT) if length else one
+        return given
 
     def read(self, value: object, name: str) -> Array:
         """One argument, checked, as an array."""
         operand = self.operands[name]
         one, (low, high) = plain(value, operand.length), operand.fits or NEVER
-        if one is not None and low <= (size_of(one) if operand.length else one) <= high:
-            return np.array(one, FLOAT)
+        if one is not None and low <= (sum(map(abs, one)) if operand.length else one) <= high:
+            return value if type(value) is np.ndarray else np.array(one, FLOAT)
         return operand.read(value, name)
 
-    def over(self, *arrays: Array, plan: Indices | None = None) -> Any:
+    def over(self, *arrays: Array, plan: Indices | None = None) -> Array:
         """The same for arrays that have been read and checked."""
-        leading = leading_axes(
-            **{
-                name: a.shape[:-1] if operand.length else a.shape
-                for a, (name, operand) in zip(arrays, self.operands.items(), strict=True)
-            }
-        )
+        shapes = [a.shape[:-1] if length else a.shape for a, length in zip(arrays, self._lengths, strict=True)]
+        leading = leading_axes(**dict(zip(self.operands, shapes, strict=True)))
         count = prod(leading)
         room_for(count * (self.length + sum(self._widths)), "the arguments together")
-        flat: list[Any] = [
-            (
-                a if a.size in (width, width * count) else np.broadcast_to(a, leading + (width,) * bool(operand.length))
-            ).ravel()
-            for a, operand, width in zip(arrays, self._each, self._widths, strict=False)
-        ]
-        if plan is not None:
-            flat.append(plan)
-        places: list[int] = []
-        begin = 0
-        for a, width in zip(flat, self._widths, strict=True):
+        flat: list[Array | Indices] = []
+        begin, places = 0, [0] * 0
+        for a, shape, width in zip(arrays, shapes, self._widths, strict=False):
+            if a.size != width and a.size != width * count:
+                a = np.broadcast_to(a, leading + a.shape[len(shape) :])
+            flat.append(a.ravel())
             places += (begin, 0 if a.size == width else width)
             begin += a.size
-        out = np.empty(leading + self.gives)
-        several = self.lanes and count >= MANY and not jit.disabled()
-        lanes = opened("polhode.kernel.lane_drive").lane_width() if several else 0
-        self.loop(lanes)(np.concatenate(flat), np.array(places, np.int64), out.reshape(-1), count, lanes or 1)
-        return out[()]
+        if plan is not None:
+            flat.append(plan)
+            places += (begin, 0)
+        lanes = self.lanes and count >= MANY and not jit.disabled()
+        loop, width = self.loop(tuple([step == 0 for step in places[1::2]]) if lanes else ())
+        whole = -(-count // width) * width
+        out = aligned(self.length * whole, np.empty) if lanes else np.empty(self.length * whole)
+        loop(np.concatenate(flat), np.array(places, np.int64), out, count, width)
+        if not lanes:
+            return out.reshape(leading + self.gives)[()]
+        found = out.reshape(self.length, whole)[:, :count].reshape(self.gives + leading)
+        return found.transpose(*range(len(self.gives), found.ndim), *range(len(self.gives)))
 
 
 def over_rows(kernel: Callable[..., Any], gives: tuple[int, ...], **operands: Operand) -> Callable[[Named], Named]:

@@ -135,18 +135,20 @@ def _converted(value: Any, unit: str, name: str) -> Any:
 def room_for(entries: float, name: str) -> None:
     """Check that so many float64 numbers fit into half of the memory that this process may take: that of the machine,
     or its own limit."""
-    if 8 * entries > memory_allowed() // 2:
+    if entries > SMALL and 8 * entries > memory_allowed() // 2:
         raise InvalidInput(f"{name} asks for {float(entries):.3g} numbers, {8e-9 * entries:.3g} GB, more than the "
                            "memory of this machine holds; take fewer at a time")  # fmt: skip
 
 
-FEW = 16  # so many numbers are looked at one by one, which takes less time than numpy needs to begin
+FEW, SMALL = 16, 2**16  # so many numbers numpy looks at no faster than Python; so many fit wherever Python does
 MOST_SQUARED = 1e150  # largest number of those that are squared and summed
 
 
 def array(value: object, name: str, unit: str = "") -> Array:
     """Finite real numbers of any shape, as float64; a float64 array is returned without a copy."""
     wrong = ""
+    if type(value) is np.ndarray and value.dtype == np.float64 and np.count_nonzero(np.isfinite(value)) == value.size:
+        return value
     try:
         few = value if isinstance(value, tuple | list) and len(value) <= FEW else ()
         if few and NUMBERS.issuperset(map(type, few)) and all(map(isfinite, few)):
@@ -160,8 +162,7 @@ def array(value: object, name: str, unit: str = "") -> Array:
         if "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
             wrong = f"{name} has masked entries; fill them or leave them out"
             raise TypeError
-        if raw.size > FEW:
-            room_for(raw.size, name)
+        room_for(raw.size, name)
         a = raw.astype(np.float64, copy=False)
     except InvalidInput:
         raise

@@ -29,7 +29,7 @@ from numba import types
 from polhode.kernel import simd
 from polhode.kernel.calls import Again, Options, Unfinished, Written
 from polhode.kernel.lane_memory import LaneMemory
-from polhode.kernel.later import lane_numbers as lane_numbers, some_lane as some_lane
+from polhode.kernel.later import as_lanes as as_lanes, lane_numbers as lane_numbers, some_lane as some_lane
 from polhode.kernel.numba_lanes import Lanes, Wholes, Wide
 from polhode.kernel.simd import each
 from polhode.kernel.source import Unsupported
@@ -60,11 +60,6 @@ FEW = 12
 def replaced(functions):
     """Pairs (function, helper): in this kernel the helper computes the function of lanes. A helper that computes itself
     is an object of its own, compiled once for all kernels."""
-
-
-def as_lanes(numbers):
-    """A pointer to numbers as a pointer to lanes; it must be aligned to a whole vector."""
-    return numbers
 
 
 def shifted(numbers, k):

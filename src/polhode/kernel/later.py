@@ -137,6 +137,11 @@ def lane_numbers():
     return 0
 
 
+def as_lanes(numbers):
+    """A pointer to numbers as a pointer to lanes; it must be aligned to a whole vector."""
+    return numbers
+
+
 def some_lane(condition):
     """Whether a condition holds in some lane."""
     return bool(condition)

@@ -216,9 +216,9 @@ def _alike(lanes, *kinds):
     return kinds[0](*kinds)
 
 
-def aligned(size: int) -> Any:
+def aligned(size: int, make: Callable[[int], Any] = np.zeros) -> Any:
     """Zeros from a multiple of 64 bytes on, where lanes of numbers are loaded at once."""
-    whole = np.zeros(size + 7)
+    whole = make(size + 7)
     first = -(whole.ctypes.data // 8) % 8
     return whole[first : first + size]
 

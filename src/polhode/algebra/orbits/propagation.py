@@ -58,7 +58,7 @@ def propagate(position: ArrayLike, velocity: ArrayLike, t: ArrayLike, mu: ArrayL
     if out.ndim == 1 and out[6] == slots.OK:
         return out[:3], out[3:6]
     status = out[..., 6]
-    if status.any():
+    if np.count_nonzero(status):
         lost = "is more than 1e15 periods, after which nothing is left of the phase"
         refuse(status == slots.NOT_CONVERGED, "t", lost)
         refuse(status != slots.OK, "t", "leads into the centre, or beyond the range of double precision")
