@@ -27,6 +27,7 @@ import numpy as np
 
 from polhode import reading
 from polhode.algebra.so3 import add, axpy, dot, scale
+from polhode.algebra.splines import slopes_through, values_at
 from polhode.arguments import Array, array, choice, number, numbers, path as checked_path, text, unit_vector, vector
 from polhode.arguments.recorded import called, plain
 from polhode.arguments.words import Angle, Length, Position, Positions, TableOf, Time, Times, Vector
@@ -126,9 +127,7 @@ class Ephemeris(AsMade):
                 f"t goes from {when.min():g} to {when.max():g}, but this ephemeris of {self.body!r} from "
                 f"{self.times[0]:g} to {self.times[-1]:g}; give it another start or stop"
             )
-        from scipy.interpolate import CubicSpline
-
-        return CubicSpline(self.times, self.positions, bc_type="not-a-knot")(when)
+        return values_at(self.times, self.positions, slopes_through(self.times, self.positions), when)
 
 
 def _centuries(epoch: Epoch, t: Any) -> Array | Tracer:
@@ -236,19 +235,17 @@ def _table_of_body(
     body: str, centre: str, source: str, epoch: Epoch, first: float, last: float, within: float, digest: str
 ) -> tuple[Any, Any, float]:
     """Times, positions, and the error of the spline through them between the rows."""
-    from scipy.interpolate import CubicSpline
-
     step = min(COARSEST, last - first)
     while True:
         count = int(np.ceil((last - first) / step)) + 1
         if count > MOST_ROWS or step < min(FINEST, last - first):
             raise InvalidInput(f"tolerance is {within:g} m, which a table of {MOST_ROWS} rows from {first:g} to "
                                f"{last:g} does not keep; raise it, or take a shorter span")  # fmt: skip
-        times = first + step * np.arange(-MARGIN, count + MARGIN)
-        fine = first + 0.5 * step * np.arange(-2 * MARGIN, 2 * (count + MARGIN) - 1)
+        times = first + step * np.arange(-MARGIN, count + MARGIN, dtype=float)
+        fine = first + 0.5 * step * np.arange(-2 * MARGIN, 2 * (count + MARGIN) - 1, dtype=float)
         dense = _positions(body, centre, source, epoch, fine)
         there = slice(2 * MARGIN + 1, -2 * MARGIN, 2)
-        off = CubicSpline(times, dense[::2], bc_type="not-a-knot")(fine[there]) - dense[there]
+        off = values_at(times, dense[::2], slopes_through(times, dense[::2]), fine[there]) - dense[there]
         error = float(np.linalg.norm(off, axis=1).max())
         if error <= within:
             return times, dense[::2].copy(), error
@@ -448,16 +445,14 @@ def path_to_sun(
 
 def _table(times: object, positions: object) -> Path:
     """A table of positions, with the slopes of the spline through them."""
-    from scipy.interpolate import CubicSpline  # half a second, and few paths are tables
-
     points, slopes = table_of_rows(positions, "positions", 3, 4, "m"), None
     epochs = numbers(times, "times", "s")
     if len(epochs) != len(points):
         raise InvalidInput(f"times has {len(epochs)} entries, but positions {len(points)}; give one place for each")
     if not (np.diff(epochs) > 0).all():
         raise InvalidInput("times must rise from row to row; sort the table")
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"), contextlib.suppress(ValueError):
-        slopes = CubicSpline(epochs, points, bc_type="not-a-knot")(epochs, 1)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"), contextlib.suppress(ZeroDivisionError):
+        slopes = slopes_through(epochs, points)
     if slopes is None or not np.isfinite(slopes).all():
         raise InvalidInput("positions change faster than numbers tell; check the units of times and positions")
     rows = np.column_stack([epochs, points, slopes])

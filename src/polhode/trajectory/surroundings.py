@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.algebra.splines import values_at
 from polhode.arguments import Array, ArrayLike, number, vector
 from polhode.errors import InvalidInput
 from polhode.lazy import xr
@@ -146,10 +147,8 @@ def _along(path: paths.Path, times: Array) -> Array:
     if form == paths.ON_CIRCLE:
         angle = numbers[1] * times + numbers[2]
         return np.cos(angle)[:, None] * numbers[3:6] + np.sin(angle)[:, None] * numbers[6:9]
-    from scipy.interpolate import CubicHermiteSpline
-
     rows = numbers[2:].reshape(-1, paths.ROW)
-    return CubicHermiteSpline(rows[:, 0], rows[:, 1:4], rows[:, 4:7], extrapolate=False)(times)
+    return values_at(rows[:, 0], rows[:, 1:4], rows[:, 4:7], times)
 
 
 @dataclass(frozen=True)
