@@ -24,8 +24,9 @@ from polhode.in_xarray import whenever_imported as _whenever_imported
 _HOMES = {
     "system": "systems", "body": "bodies.body", "bodies": "bodies.body", "pairs": "loads.load", "controller": "systems",
     "reaction_wheels": "bodies.wheels", "control_moment_gyros": "bodies.wheels", "where": "programs.tracer",
-    "particle": "systems", "free_body": "systems", "rigid_body": "systems", "heavy_top": "systems", "orbit": "systems",
-    "spacecraft": "systems", "gravitating_bodies": "systems", "dipoles": "systems", "rigid_water": "systems",
+    "ground": "joints.joint", "particle": "systems", "free_body": "systems", "rigid_body": "systems",
+    "heavy_top": "systems", "orbit": "systems", "spacecraft": "systems", "gravitating_bodies": "systems",
+    "dipoles": "systems", "rigid_water": "systems", "assemble": "runs.assembled",
     "integrate": "runs.integrate", "rerun": "runs.integrate", "prepare": "runs.prepared", "compare": "runs.compare",
     "Tolerance": "runs.steps", "State": "runs.state", "Settings": "runs.settings", "Store": "runs.store",
     "save": "trajectory.files", "load": "runs.resume", "resume": "runs.resume", "free_motion": "runs.free_motion",
@@ -33,13 +34,14 @@ _HOMES = {
     "gradient": "gradients.derivative", "view": "viewer.view", "interactive": "ensembles.interactive",
 }  # fmt: skip
 _MODULES = {
-    "loads": "loads", "states": "loads.states", "surroundings": "surroundings", "events": "systems.events",
-    "forces": "systems.forces", "initial": "systems.initial", "systems": "systems", "methods": "methods",
+    "loads": "loads", "joints": "joints", "states": "loads.states", "surroundings": "surroundings",
+    "events": "systems.events", "forces": "systems.forces", "initial": "systems.initial", "methods": "methods",
     "rotation": "algebra.rotation", "kepler": "algebra.orbits", "inertia": "bodies.inertia",
-    "planets": "surroundings.planets", "plots": "plots", "errors": "errors",
+    "planets": "surroundings.planets", "plots": "plots",
 }  # fmt: skip
 _PACKAGES = (
     "trajectory", "ensembles", "runs", "checks", "estimation", "chaos", "gradients", "algebra", "references", "display",
+    "systems", "errors", "forces",
 )  # fmt: skip
 """Where names are that few users need."""
 _MOVED = {
@@ -67,7 +69,7 @@ _MOVED = {
     for name in names.split()
 } | {"reduce": "ensembles.reductions"}
 """Names that were here once, and where they are."""
-__all__ = ["__version__", *_HOMES, *_MODULES]
+__all__ = ["__version__", *_HOMES, *(_name for _name in _MODULES if _name not in _PACKAGES)]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,7 @@ from polhode import ensembles as ensembles
 from polhode import errors as errors
 from polhode import estimation as estimation
 from polhode import gradients as gradients
+from polhode import joints as joints
 from polhode import loads as loads
 from polhode import methods as methods
 from polhode import plots as plots
@@ -28,9 +29,11 @@ from polhode.ensembles.interactive import interactive as interactive
 from polhode.ensembles.sweep import sweep as sweep
 from polhode.estimation.batch import fit as fit
 from polhode.gradients.derivative import gradient as gradient
+from polhode.joints.joint import ground as ground
 from polhode.loads import states as states
 from polhode.loads.load import pairs as pairs
 from polhode.programs.tracer import where as where
+from polhode.runs.assembled import assemble as assemble
 from polhode.runs.compare import compare as compare
 from polhode.runs.free_motion import free_motion as free_motion
 from polhode.runs.integrate import integrate as integrate
@@ -66,6 +69,7 @@ __all__ = [
     "Store",
     "Tolerance",
     "algebra",
+    "assemble",
     "bodies",
     "body",
     "chaos",
@@ -87,11 +91,13 @@ __all__ = [
     "gradient",
     "gradients",
     "gravitating_bodies",
+    "ground",
     "heavy_top",
     "inertia",
     "initial",
     "integrate",
     "interactive",
+    "joints",
     "kepler",
     "load",
     "loads",

@@ -99,6 +99,15 @@ CAPABILITIES: dict[str, Capability] = {
         "some body turns",
         "method {method} turns bodies, but none of {system} turns; take 'mkrk:cv8', or a system of rigid bodies",
     ),
+    "unconstrained": Capability(
+        "no joints hold its bodies",
+        "method {method} moves bodies that no joints hold, but those of {system} have some; take 'kl6b/joints' or "
+        "another splitting, or an explicit method such as 'mkrk:cv8'",
+    ),
+    "joints": Capability(
+        "joints hold some of its bodies",
+        "method {method} moves bodies on their joints, but {system} has none; take it without '/joints'",
+    ),
     "points": Capability(
         "no body turns",
         "method {method} moves bodies through space only, but those of {system} turn; take 'mkrk:gauss6', or a "

@@ -198,7 +198,7 @@ def systems(as_json: bool = option("--json", "Print the tables for machines.")) 
         return
     from rich.markup import escape
 
-    kinds = {"system": "systems", "body": "bodies", "load": "loads", "controller": "controllers",
+    kinds = {"system": "systems", "body": "bodies", "load": "loads", "joint": "joints", "controller": "controllers",
              "surroundings": "surroundings", "force": "forces"}  # fmt: skip
     tables: list[tuple[tuple[str, ...], list[tuple[str, ...]]]] = [
         ((what, "what", "arguments (optional)"), [

@@ -155,6 +155,7 @@ class ThreadsEngine:
         with self.free:  # arrays that no other thread uses, to be given back
             memory = self.spare.pop() if self.spare else None
         memory = memory or ThreadArrays(self.run_of_first)
+        memory.work[: self.run_of_first.integrator.prepared.remembers] = 0.0  # which is of another member
         try:
             if M == 1 and not self.adaptive:
                 self._long(memory, block)

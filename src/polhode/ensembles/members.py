@@ -31,6 +31,7 @@ from polhode.runs.parameters import arguments_of, system_with
 from polhode.runs.request import Request
 from polhode.runs.state import FORMS, OF_METHODS, STATE_WORDS, as_kept
 from polhode.systems import System
+from polhode.systems.joined import told_open
 from polhode.trajectory.quantities import Constants
 from polhode.trajectory.reduction_kinds import MEMBER
 
@@ -395,6 +396,8 @@ def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ..
             wrong = system.check(y[k])
             if wrong:
                 raise InvalidInput(f"the run cannot start: {wrong}")
+    if wrong := told_open(system, y, constants.parameters, (constants.mass, constants.moments)):
+        raise InvalidInput(f"the start does not meet the joints: {wrong}")
     prepared = request.method.prepare()
     if prepared.coordinates is not None:
         return np.array([extended(_of_member(system, constants, k), prepared, y[k]) for k in range(M)])

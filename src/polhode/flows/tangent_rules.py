@@ -9,12 +9,15 @@ from typing import Any
 
 from polhode.algebra import kepler
 from polhode.algebra.quaternion import multiply
-from polhode.flows import dmv, free_rotation, kick
+from polhode.flows import dmv, free_rotation, glide, kick
 from polhode.kernel.jit import bind, helper, inlined
 from polhode.kernel.tangent_mode import plain, with_derivatives
 
 NEARER = 1e-14
 """Relative correction at which Newton's method of the discrete Moser-Veselov map stops with derivatives."""
+
+CORRECTIONS = 8
+"""Corrections of the multipliers of joints with derivatives."""
 
 
 @inlined
@@ -27,6 +30,12 @@ def started(h, m, q, j):
 def acting(width, load, rest):
     """Loads that are zero may have derivatives."""
     return True
+
+
+@inlined
+def corrected(count):
+    """Corrections go on for the derivatives of the residuals, of which each leaves the part that the matrix is off."""
+    return count >= CORRECTIONS
 
 
 @inlined
@@ -49,6 +58,7 @@ RULES: tuple[tuple[Any, Any], ...] = (
     (dmv.newton, inlined(bind(dmv.newton, NEAR=NEARER))),
     (kepler.since_periapsis, since_periapsis),
     (kick.acting, acting),
+    (glide.enough, corrected),
 )
 """Pairs (helper, rule) for ``kernel.tangent_mode.derivative_rules``."""
 APART: tuple[Any, ...] = (free_rotation.increment, kepler.kepler_motion)

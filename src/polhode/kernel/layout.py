@@ -85,7 +85,8 @@ WHEELS_AT = 23  # run: where the table of wheels begins in the parameters, of a 
 SAMPLES_AT = 24  # run: where the table of controllers begins in the parameters, of a system that has some
 SAMPLED_FROM = 25  # run: size of its first time, to which the round-off of times is relative
 COMMANDED = 26  # run: time at which controllers have set states before it begins; infinite for none
-STEP_INFO = 27  # length
+JOINTS_AT = 27  # run: where the whole numbers of joints begin behind those of the method, of a system that has some
+STEP_INFO = 28  # length
 
 # ------------------------------------------------------------------ time transformation: last numbers of the state
 TIME_VARIABLES = 4  # time; what rounding cut off it; step density (0: unset, will be 1); its rate, or its unit

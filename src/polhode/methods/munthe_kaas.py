@@ -14,6 +14,7 @@ Legend: ``psi`` local coordinates of the attitude, ``mu`` angular momentum in th
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from math import pi
 
@@ -23,10 +24,12 @@ from polhode.algebra.kepler import two_sum
 from polhode.algebra.quaternion import compose, multiply, rotate, rotate_inverse
 from polhode.algebra.so3 import axpy, cross, dexpinv, dot, exp_quaternion, scale, times
 from polhode.flows.kick import loads_at
+from polhode.flows.reactions import loads_and_reactions, reacting_step
 from polhode.flows.sums import shortfall, swing
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, hole, inlined
+from polhode.methods.joints import plan_of
 from polhode.methods.record import CompiledMethod, Method, Option, Promises
 from polhode.methods.stage_layout import MAPS, UNKNOWNS, auxiliary_size, coefficients, embedding, origin, work_size
 from polhode.methods.stages import largest_component, start_values, steps_of
@@ -37,6 +40,9 @@ FULL_TURN = 4.0 * pi * pi
 
 rotation_map = hole("rotation_map(psi) -> quaternion", "The coordinate map.")
 tangent = hole("tangent(psi, w) -> 3-tuple", "Its inverse tangent map.")
+
+
+loads = hole("loads(part, t, y, out, p)", "The loads of a stage.", default=loads_at)
 
 
 def local_field(t, at, to, p):
@@ -54,7 +60,7 @@ def local_field(t, at, to, p):
         else:
             put3(p.stage_state, a + L.POSITION, get3(p.work, z))
             put3(p.stage_state, a + L.MOMENTUM, get3(p.work, z + 3))
-    loads_at(L.ALL, t, p.stage_state, p.load, p)
+    loads(L.ALL, t, p.stage_state, p.load, p)
     for k in range(p.B):
         i, z, dz = p.blocks[2 * k], at + UNKNOWNS * k, to + UNKNOWNS * k
         if p.blocks[2 * k + 1] == L.ROTATION:
@@ -107,11 +113,12 @@ def move_compensated(at, begin, out, p):
 
 
 @cache
-def functions_of(map, compensation=False, reads=False, solves_states=False):
+def functions_of(map, compensation=False, reads=False, solves_states=False, joints=False):
     """The explicit step, the implicit step and dense output for a coordinate map; ``reads``, ``solves_states``: the
-    explicit, the implicit one for loads that read auxiliary variables."""
+    explicit, the implicit one for loads that read auxiliary variables; ``joints``: with their forces as loads."""
     rotation_map, *tangents = MAPS[map]
-    field = helper(bind(local_field, rotation_map=rotation_map, tangent=tangents[0]))
+    reacting = {"loads": loads_and_reactions} if joints else {}
+    field = helper(bind(local_field, rotation_map=rotation_map, tangent=tangents[0], **reacting))
     finish = move_compensated if compensation else move
     return steps_of(
         start_values, field, inlined(bind(finish, rotation_map=rotation_map)), rotation_map, compensation=compensation,
@@ -133,14 +140,30 @@ def prepare(tableau="rk4", map="exp", compensation=False, steps=None, controller
     takes_states, solves_states = steps is None, reads and not chosen.explicit
     explicit, implicit, dense = steps or functions_of(map, compensation, reads and chosen.explicit, solves_states)
     alone = compensation or steps is not None
-    return CompiledMethod(
+
+    def on_joints(reads, wheels):
+        explicit, _, dense = functions_of(map, False, reads, False, True)
+
+        def made_for(system, adaptive):
+            head = work_size(system.blocks.size // 2, chosen) + len(system.auxiliary) * auxiliary_size(chosen)
+            whole, size, _ = plan_of(system.mechanism.integers, system.N, len(system.auxiliary), head)
+            return CompiledMethod(
+                bind(reacting_step, step=helper(explicit)), lambda bodies, blocks: size, numbers,
+                np.concatenate([int_coefficients, whole]), auxiliary_work=0, joints_at=int_coefficients.size,
+                **embedding(chosen, dense), controller=controller,
+            )  # fmt: skip
+
+        return replace(one, made_for=made_for)
+
+    one = CompiledMethod(
         explicit if chosen.explicit else implicit, lambda bodies, blocks: work_size(blocks, chosen), numbers,
         int_coefficients, auxiliary_work=auxiliary_size(chosen), compensation=compensation,
         compensates_rotation=compensation, compensated=None if alone else lambda: prepare(tableau, map, True),
         reading=(lambda wheels: prepare(tableau, map, compensation, reads=True)) if takes_states else None,
         **embedding(chosen, dense), controller=controller, slopes=not (chosen.explicit or reads),
-        solves_states=solves_states,
+        solves_states=solves_states, on_joints=on_joints if chosen.explicit and takes_states else None,
     )  # fmt: skip
+    return one
 
 
 def promises(tableau="rk4", map="exp"):

@@ -123,6 +123,13 @@ class CompiledMethod:
         whether these are momenta of wheels; None where it has none.
     of_many : function, optional
         ``of_many() -> CompiledMethod``: the method for many bodies that all translate and rotate.
+    on_joints : function, optional
+        ``on_joints(reads, wheels) -> CompiledMethod``: the method for bodies that joints hold, ``reads`` and ``wheels``
+        as of ``reading``; None where it has none.
+    joints_at : int
+        Where the whole numbers of joints begin among its own, 0 without.
+    remembers : int
+        How many of the first numbers of the scratch memory steps read that a step before has left there.
     carries_wheels : bool
         Whether its free rotation is that of a body with wheels, so that its loads are WITHOUT_COUPLING.
     solves_states : bool
@@ -157,6 +164,9 @@ class CompiledMethod:
     polynomial: bool = False
     reading: Callable[[bool], CompiledMethod] | None = None
     of_many: Callable[[], CompiledMethod] | None = None
+    on_joints: Callable[[bool, bool], CompiledMethod] | None = None
+    joints_at: int = 0
+    remembers: int = 0
     carries_wheels: bool = False
     solves_states: bool = False
 
@@ -169,6 +179,10 @@ class CompiledMethod:
         """This method, or its form for a system with these capabilities."""
         if "nothing_sampled" not in provides and (self.processed or self.step_density):
             return replace(self, needs=self.needs | {"nothing_sampled"})
+        if "joints" in provides:
+            if self.on_joints is not None:
+                return self.on_joints("nothing_read" not in provides, "wheels" in provides)
+            return self if self.joints_at else replace(self, needs=self.needs | {"unconstrained"})
         if self.mutual is not None and "mutual_gravity" in provides:
             return self.mutual("nothing_read" not in provides)
         if "nothing_read" in provides:

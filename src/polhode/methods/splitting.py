@@ -4,6 +4,7 @@
     "s6_10/mr6"          the same scheme with McLachlan and Reich's rotations, boosted to order 6
     "dmv10"              short for "v2/dmv10": the free rotation dmv10 between two half kicks
     "s6_10/kepler"       Kepler motion about a centre of attraction instead of the drift
+    "s6_10/joints"       free motion on joints, which "s6_10" and "s6_10/kepler" are in a system that has some
     "s6_10/kepler:corrected"       the same with a processor that removes errors of first order in all other loads
 
 A kick changes momenta by the loads at a frozen configuration; free motion drifts positions and rotates attitudes. The
@@ -37,6 +38,7 @@ from polhode.capabilities import stated
 from polhode.errors import InvalidInput, shown
 from polhode.flows import gyrostat
 from polhode.flows.drift import drift, drift_compensated, kepler_drift, kepler_drift_compensated
+from polhode.flows.glide import glides_over, held_step, kick_on_joints
 from polhode.flows.jacobi import jacobi_drift, jacobi_drift_compensated, jacobi_memory
 from polhode.flows.kick import kick_of
 from polhode.kernel import layout as L
@@ -46,6 +48,7 @@ from polhode.kernel.signatures import Workspace
 from polhode.lazy import Table, unmade
 from polhode.methods import free_flows
 from polhode.methods.free_flows import FLOW_NAMES, FreeFlow, free_flow
+from polhode.methods.joints import glides_of, plan_of
 from polhode.methods.record import CompiledMethod, Method, Option, Promises
 from polhode.methods.splitting_tables import HIGHEST, SCHEMES, Scheme, corrected, scheme, stages_of
 from polhode.methods.tableaux import tableau as find_tableau
@@ -56,6 +59,8 @@ NODES, COUNTS = 3, 4
 """Slots of the integer coefficients. First the numbers of stages of the kernel, the processor and its inverse; at NODES
 the Gauss nodes of a velocity-dependent kick; from COUNTS the kind of every stage. In the coefficients, WIDTH for a
 stage, two Gauss rules follow the stages (see ``flows.kick``)."""
+WORDS = {"kepler": "motion about the centre of attraction", "joints": "motion on joints"}
+"""What stands in the place of a free rotation, and may have one behind it: "kepler+mr6"."""
 KEEPERS = {2: "v2", 4: "s4_6", 6: "s6_10", 8: "kl8", 10: "sp10"}
 """For each order, a scheme that keeps it under velocity-dependent loads."""
 
@@ -211,6 +216,15 @@ def functions_of(
     return bind(compose_step, run_stages=bound), (is_processed, bind(convert_state, run_stages=bound))
 
 
+@cache
+def step_on_joints(rotate_free: Callable[..., Any], motion: str, wheels: bool) -> Any:
+    """The step on joints, for a free rotation and a motion of ``MOTIONS``."""
+    translate, _, part = MOTIONS[motion]
+    free = free_motion_of(rotate_free, translate)
+    kick = kick_on_joints(part | (L.WITHOUT_COUPLING if wheels else 0))
+    return bind(held_step, run_stages=helper(bind(stages, free_motion=glides_over(free), push=kick)))
+
+
 def tables(rule: Scheme, nodes: int = 1) -> tuple[Any, Any]:
     """Float and integer coefficients of a scheme as the step reads them; layout as at ``NODES``."""
     rows: list[tuple[float, float, float]] = []
@@ -275,9 +289,9 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
         raise InvalidInput(f"flow must be the name of a free rotation or a FreeFlow, not {shown(flow)}")
     if name is not None:
         text(name, "name", LONGEST_WORD)
-    motion = "drift"
-    if isinstance(flow, str) and flow.partition("+")[0] == "kepler":
-        motion, flow = "kepler", flow.partition("+")[2] or "exact"
+    motion, word = "drift", flow.partition("+")[0] if isinstance(flow, str) else ""
+    if isinstance(flow, str) and word in WORDS:
+        motion, flow = "kepler" if word == "kepler" else motion, flow.partition("+")[2] or "exact"
     rotation = free_flow(flow) if isinstance(flow, str) else flow
     order = int(min(rule.order, rotation.order))
     limits = {"nystrom": 4 if rule.symmetric else 3, "gradient": 2}
@@ -286,6 +300,7 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
     longest = max(abs(step[1]) for step in (*rule.stages, *rule.pre) if step[0] == "A")
     largest = rotation.largest
     plain = rotation.name == "exact"
+    on_glides = rule.requires != "gradient" and not rule.pre and motion != "jacobi"
     correctable = motion == "kepler" and rule.symmetric and rule.order <= HIGHEST
 
     @cache
@@ -312,10 +327,32 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
             own = jacobi_memory(bodies) if motion == "jacobi" else gyrostat.WORK if carried else 0
             return max((2 + nodes + reads) * L.LOAD * bodies, own)
 
-        return CompiledMethod(
+        def on_joints(reads: bool, wheels: bool) -> CompiledMethod:
+            carried = wheels and plain
+            moving = step_on_joints(gyrostat.rotate_free if carried else rotating, motion, carried)
+
+            def made_for(system: Any, adaptive: bool) -> CompiledMethod:
+                flows = int(np.count_nonzero(kinds[COUNTS:] == FREE))
+                integers, S = system.mechanism.integers, len(system.auxiliary)
+                glides = glides_of(rule)
+                whole, size, remembered = plan_of(
+                    integers, system.N, S, gyrostat.WORK, flows, len(glides), numbers.size, nodes
+                )
+                return CompiledMethod(
+                    moving, lambda bodies, blocks: size, np.concatenate([numbers, glides]),
+                    np.concatenate([kinds, whole]), joints_at=kinds.size, largest=one.largest, refuses=rotation.refuses,
+                    needs=one.needs, auxiliary_work=0, remembers=remembered,
+                    carries_wheels=carried,
+                )  # fmt: skip
+
+            return replace(one, made_for=made_for)
+
+        one = CompiledMethod(
             step, work, numbers, kinds, converter, bool(kinds[1]),
             None if largest is None else lambda m, j: largest(m, j, **options) / longest, rotation.refuses,
-            needs=stated(central_gravity=motion == "kepler", mutual_gravity=motion == "jacobi"),
+            needs=stated(
+                central_gravity=motion == "kepler", mutual_gravity=motion == "jacobi", joints=word == "joints"
+            ),
             auxiliary_work=2 + nodes + reads, compensation=compensation,
             compensates_rotation=turning is not None, modified=any(numbers[WIDTH * s + 1] for s in kicks),
             compensated=None if compensation else lambda: compiled(options, corrector, motion, True),
@@ -323,7 +360,9 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
             of_many=(lambda: compiled(options, corrector, motion, compensation, reads, False, True)) if lanes else None,
             carries_wheels=carried,
             mutual=mutual if motion == "kepler" else None,
+            on_joints=on_joints if on_glides and not compensation else None,
         )  # fmt: skip
+        return one
 
     def prepare(corrector: str = "", **options: str) -> CompiledMethod:
         return compiled(options, corrector, motion, False)
@@ -343,7 +382,7 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
         )  # fmt: skip
 
     known_by_flow = name is not None
-    flows = ["kepler"] * (motion == "kepler") + [rotation.name] * (not plain)
+    flows = [word] * (word in WORDS) + [rotation.name] * (not plain)
 
     def keeper_of(order: int) -> str:
         keeper = next((KEEPERS[k] for k in sorted(KEEPERS) if k >= order), "")
@@ -364,9 +403,7 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
         evaluations=stages_of(rule),
         axis_order_dependent=rotation.axis_order_dependent,
     )
-    flow_titles = ["motion about the centre of attraction"] * (motion == "kepler") + [rotation.description] * (
-        not plain
-    )
+    flow_titles = [WORDS[one] for one in (word,) if one in WORDS] + [rotation.description] * (not plain)
     description = "; ".join([rule.title, *flow_titles])
     label = name or "/".join([rule.name, *["+".join(flows)] * bool(flows)])
     return Method(

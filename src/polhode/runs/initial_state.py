@@ -11,7 +11,20 @@ import numpy as np
 
 from polhode.algebra.quaternion import multiply, rotate_inverse
 from polhode.algebra.short_rows import any_of, largest, smallest
-from polhode.arguments import NUMBERS, UNKNOWN, Array, ArrayLike, InSI, Mask, array, has, has_quantity, in_unit, vector
+from polhode.arguments import (
+    NUMBERS,
+    UNKNOWN,
+    Array,
+    ArrayLike,
+    InSI,
+    Mask,
+    array,
+    has,
+    has_quantity,
+    in_unit,
+    truth,
+    vector,
+)
 from polhode.bodies.inertia import RELATIVE_TOLERANCE
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.flows.sums import COMPENSATION, OF_POINTS
@@ -23,6 +36,7 @@ from polhode.runs.integrator import extended, lengths_of
 from polhode.runs.state import FORMS, KNOWN, STATE_WORDS, UNITS_OF_STATE, as_kept, in_si
 from polhode.systems import System
 from polhode.systems.carried import OF_GYROS, OF_WHEELS
+from polhode.systems.joined import met
 from polhode.trajectory.quantities import writable
 
 if TYPE_CHECKING:
@@ -303,6 +317,8 @@ def initial_state(system: System, chosen: MethodSpec, given: Mapping[str, Any], 
     if compensation is not None and not prepared.compensation:
         raise InvalidInput("compensation is given without the setting compensated, to which it belongs; leave it out")
     y = start_state(system, **{name: given.get(name) for name in STATE_WORDS})
+    if system.mechanism is not None or given.get("project"):
+        y = met(system, y, truth(given.get("project") or False, "project"))
     if time_variables is not None and not prepared.step_density:
         raise InvalidInput(
             f"method {chosen.label!r} has no time transformation; leave time_variables out (clock in a scenario)"

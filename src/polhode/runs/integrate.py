@@ -87,6 +87,7 @@ def integrate(
     store: str | os.PathLike[str] | Store | None = None,
     progress: Callable[[Progress], None] | bool | None = None,
     settings: Settings | Mapping[str, Any] | None = None,
+    project: bool = False,
     **at_start: Unpack[AtStart],
 ) -> xr.Dataset:
     """Integrate a system, with steps of one size or with steps chosen by a tolerance, and record the trajectory.
@@ -157,6 +158,9 @@ def integrate(
     settings : Settings or mapping, optional
         A ``polhode.Settings``, or a mapping of its names: ``compensated`` sums, ``guard``, ``units`` and ``epoch`` of
         the Dataset, ``threads``, and ``reduce`` to statistics of the rows.
+    project : bool
+        Whether a start that does not meet the joints of the system is changed to the nearest that does, near as the
+        masses weigh it; by default it is refused, with the gaps of the joints.
     **at_start : array_like
         The six words of a ``polhode.State`` that are wanted most. ``attitude`` (4,) or (3, 3): unit quaternion
         (w, x, y, z), rotation matrix or SciPy ``Rotation``, body to space; identity by default. ``angular_velocity`` or
@@ -208,7 +212,7 @@ def integrate(
     given: dict[str, Any] = {
         "step": step, "steps": steps, "t_end": t_end, "every": every, "t_eval": t_eval, "start": start,
         "parameters": parameters, "events": events, "breaks": breaks, "tangent": tangent,
-        "settings": settings, **at_start,
+        "settings": settings, "project": project, **at_start,
     }  # fmt: skip
     if not STATE_SET.issuperset(at_start):
         method = with_options(method, system, given, "integrate")

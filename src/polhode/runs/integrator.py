@@ -231,6 +231,7 @@ class Integrator:
             commutes = 2.0 if by_parts else float("commutator" in system.provides)
         for slot, value in flags(system, limit is not None, commutes):
             self.step_info[slot] = value
+        self.step_info[L.JOINTS_AT] = self.prepared.joints_at
         self.step_info[L.SAMPLED_FROM], self.step_info[L.COMMANDED] = abs(t), t if commanded else np.inf
         self.samples, self.valves = system.samples_at >= 0, any(one.pulses for one in system.sampled)
         self.adaptive = adaptive
@@ -326,12 +327,15 @@ class Integrator:
         sides = self.sides if y is None and loads is None else self.sides[:0]
         y = self.y if y is None else y
         addresses = self.addresses if loads is None else self._addresses(loads)
-        return int(
-            self.loop(
-                task, first, n, every, t0, h, self.limit, self.system.N, self.blocks.size // 2, y, addresses, rows,
-                counts, self.event_addresses, sides, self.before,
-            )
+        remembered = self.work[: self.prepared.remembers]
+        kept = remembered.copy()
+        status = self.loop(
+            task, first, n, every, t0, h, self.limit, self.system.N, self.blocks.size // 2, y, addresses, rows,
+            counts, self.event_addresses, sides, self.before,
         )  # fmt: skip
+        if y is not self.y or loads is not None:  # beside the run, whose steps must not depend on it
+            remembered[:] = kept
+        return int(status)
 
     def restart(self, y: Array) -> None:
         """Another state of the system (13 N numbers, or extended)."""

@@ -94,7 +94,7 @@ class Repeated:
         cuts, looked = request.events or request.breaks or system.switches or system.impulses, run.event_detection
         watched = cuts or system.watches or looked.sampled or looked.ground != system.ground or run.ended
         own = prepared.coordinates or prepared.bath or prepared.step_density
-        large = system.memory > MOST_MEMORY and system.serve is None
+        large = (system.memory > MOST_MEMORY and system.serve is None) or system.mechanism is not None
         other = cls is None or request.samples is not None or request.since is not None
         if other or watched or own or large or not run.done or run.seconds > SLICE_SECONDS / 2:
             return None

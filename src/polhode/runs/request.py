@@ -75,7 +75,7 @@ SET = ("compensated", "guard", "units", "epoch", "reduce")
 """Flat words of a scenario and of a record that are one argument of a run each: ``steps``, ``start``, ``settings``."""
 ARGUMENTS = (
     "step", "steps", "t_end", "every", "t_eval", "start", *STATE_WORDS, "parameters", "events", "breaks", "tangent",
-    "store", "progress", "settings",
+    "store", "progress", "settings", "project",
 )  # fmt: skip
 """Those of ``integrate`` by name."""
 TIMES = ("step", "t_end", "time", "first_step", "max_step", "t_eval", "since", "breaks")
@@ -331,7 +331,8 @@ class Request:
 def for_tolerance(system: System) -> str:
     """The method of a run with a tolerance that names none, as measured: ``taylor`` where the loads can be traced."""
     read = any(one.read for one in system.auxiliary)
-    return "taylor" if system.N <= MOST_OF_SERIES and not read and system.dynamics.traced else WITHOUT_SERIES
+    traced = system.mechanism is None and not read and system.N <= MOST_OF_SERIES and system.dynamics.traced
+    return "taylor" if traced else WITHOUT_SERIES
 
 
 def asked_before(kept: Iterable[Any], method: str | Method | MethodSpec, key: tuple[object, ...] | None) -> Any:
@@ -362,7 +363,8 @@ def requested(system: object, method: str | Method | MethodSpec | None, given: M
             settings = replace(settings, compensated=kept.get("compensated", False))
     chosen = find_method(method)
     if settings.compensated is None:
-        sums = chosen.prepare().compensated if system.wheels_at >= 0 else None
+        carried = system.wheels_at >= 0 and system.mechanism is None
+        sums = chosen.prepare().compensated if carried else None
         settings = replace(settings, compensated=sums is not None and sums().compensates_rotation)
     if chosen.compensated != settings.compensated:
         chosen = replace(chosen, compensated=bool(settings.compensated))
@@ -410,7 +412,8 @@ def requested(system: object, method: str | Method | MethodSpec | None, given: M
     elif units == "molecular":
         raise InvalidInput(f"units is 'molecular', but {system.name} has no such units of its own; leave it out")
     recording = Recording.of(given.get("every", 1), given["t_eval"], steps, t0, t_end)
-    y = initial_state(system, chosen, {name: given[name] for name in (*STATE_WORDS, *OF_METHODS)}, t0)
+    words = {name: given.get(name) for name in (*STATE_WORDS, *OF_METHODS, "project")}
+    y = initial_state(system, chosen, words, t0)
     if before is not None or given["states"]:
         go_on_with_states(y, given["states"] if before is None else before.isel(time=-1), system)
     made = Request(
@@ -472,7 +475,7 @@ def key_of(method: object, given: Mapping[str, Any]) -> tuple[object, ...] | Non
     else None."""
     get = given.get
     step, steps, t_end, every = get("step"), get("steps"), get("t_end"), get("every", 1)
-    usual = get("t_eval") is get("start") is get("parameters") is get("tangent") is None
+    usual = get("t_eval") is get("start") is get("parameters") is get("tangent") is None and not get("project")
     settings: Any = {} if get("settings") is None else get("settings")
     usual = usual and type(settings) is dict and all(type(value) in PLAIN for value in settings.values())
     events, breaks = get("events", ()), get("breaks", ())

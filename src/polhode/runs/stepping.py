@@ -223,6 +223,7 @@ class Run:
             "load": integrator.load,
             "parameters": settled,
             "sides": integrator.sides,
+            **({"remembered": integrator.work[:count]} if (count := integrator.prepared.remembers) else {}),
         }
 
     def snapshot(self) -> dict[str, Any]:

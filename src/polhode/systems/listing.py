@@ -9,6 +9,7 @@ from polhode.arguments.words import arguments_of, summary
 from polhode.bodies.body import body
 from polhode.capabilities import CAPABILITIES, in_order
 from polhode.html import Table, Tables
+from polhode.joints import JOINTS
 from polhode.loads import LOADS
 from polhode.surroundings import SURROUNDINGS
 from polhode.systems.controllers import controller
@@ -17,7 +18,8 @@ from polhode.systems.problems import PROBLEMS
 from polhode.systems.registry import SYSTEMS, provided_by
 
 SUMMANDS: dict[str, Mapping[str, Callable[..., Any]]] = {
-    "bodies": {"body": body}, "loads": LOADS, "controllers": {"controller": controller}, "surroundings": SURROUNDINGS,
+    "bodies": {"body": body}, "loads": LOADS, "joints": JOINTS, "controllers": {"controller": controller},
+    "surroundings": SURROUNDINGS,
 }  # fmt: skip
 """By the name of their list, or table, in a scenario, the functions that make summands, by kind."""
 
@@ -56,6 +58,7 @@ def system_tables() -> Tables:
         ("Systems", "polhode.systems.NAME(...) builds one; arguments in brackets may be left out.", found["systems"]),
         ("Bodies", "polhode.body(...), of which polhode.system(...) is made.", found["bodies"]),
         ("Loads", "polhode.loads.NAME(...), on the bodies of polhode.system(...).", found["loads"]),
+        ("Joints", "polhode.joints.NAME(...), between two bodies of polhode.system(...).", found["joints"]),
         ("Controllers", "polhode.controller(...), which sets states at its samples.", found["controllers"]),
         ("Surroundings", "polhode.surroundings.NAME(...), which loads read by name.", found["surroundings"]),
         ("Forces", "polhode.forces.NAME(...), for orbits and spacecraft.", found["forces"]),

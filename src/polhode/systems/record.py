@@ -40,6 +40,7 @@ from polhode.systems.loads_roles import (
     parts_of,
     role_of,
 )
+from polhode.systems.mechanisms import Mechanism
 from polhode.systems.registry import builder, built, handed_in
 from polhode.systems.sampling import Sampled, with_commands
 from polhode.systems.user.chosen import Called
@@ -81,7 +82,7 @@ NEAR = "abah10_6_4/kepler"
 """The cheapest method at 1e-9 of a point under weak forces: zonal terms, Sun and Moon up to 150,000 km high."""
 DERIVED = frozenset({
     "series", "commutator", "potential", "no_auxiliary", "nothing_read", "nothing_sampled", "wheels", "exact_kicks",
-    "translation", "rotation", "points", "fixed_centre",
+    "translation", "rotation", "points", "fixed_centre", "unconstrained", "joints",
 })  # fmt: skip
 """Capabilities that follow from the other attributes of a ``System``; stated or not, they are what these say."""
 
@@ -204,6 +205,8 @@ class System:
         ``program(part) -> Dynamics``: what the roles were written from; without, they are traced.
     called : Called, optional
         How runs call the functions in the loads, which may be holes of the roles.
+    mechanism : Mechanism or None
+        The joints that hold its bodies, and the table of them that methods read; their numbers are parameters.
     """
 
     name: str
@@ -248,6 +251,7 @@ class System:
     made_again: Callable[[System], System] | None = None
     program: Callable[[int], Dynamics] | None = None
     called: Called | None = None
+    mechanism: Mechanism | None = None
 
     @classmethod
     def like(cls, kind: Mapping[str, Any], own: Mapping[str, Any]) -> System:
@@ -358,6 +362,7 @@ class System:
             exact_kicks="velocity_independent" in self.provides and not by_velocity,
             translation=self.translates, rotation=self.rotates, points=not self.rotates,
             fixed_centre="total_momentum" not in self.conserves,
+            unconstrained=self.mechanism is None, joints=self.mechanism is not None,
         )  # fmt: skip
 
     @property

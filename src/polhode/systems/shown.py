@@ -15,6 +15,8 @@ from polhode.arguments.words import summary
 from polhode.bodies.wheels import control_moment_gyros, reaction_wheels
 from polhode.errors import InvalidInput
 from polhode.html import facts
+from polhode.joints import JOINTS
+from polhode.joints.joint import GROUND
 from polhode.loads import LOADS
 from polhode.surroundings import SURROUNDINGS
 from polhode.surroundings.surrounding import OWN
@@ -118,6 +120,9 @@ def summands(system: System) -> list[tuple[str, str]]:
         if kind in (OWN, *SURROUNDINGS):
             found.append((name, f"surroundings {f'by {own}' if own else kind}{': ' * bool(inside)}{inside}"))
             continue
+        if kind in JOINTS:
+            found.append((name, f"{kind} on {', '.join(record['on'])}{': ' * bool(inside)}{inside}"))
+            continue
         unsaid = {"states": "no body", "gravitation": "all bodies", "controller": ""}
         on = ", ".join(record.get("on", ())) or unsaid.get(kind, "every body")
         on = "all pairs" if on == "pairs" else on
@@ -141,6 +146,8 @@ def summands(system: System) -> list[tuple[str, str]]:
     return short
 
 
+APART = ("body", "controller", OWN, *SURROUNDINGS, *JOINTS)
+"""Kinds of summands that are no loads."""
 LAWS = (("energy", "momentum", "angular_momentum_space"), ("energy", "total_momentum", "total_angular_momentum"))
 """What the loads of a sum of one body, and of several, are asked for one by one."""
 MOST_ASKED = 12  # most loads that are
@@ -150,15 +157,16 @@ def breaking(system: System) -> dict[str, list[str]]:
     """Of each of LAWS that a sum does not keep, the loads that break it, each looked at alone, without rotors."""
     build = builder(system.name)
     records = {name: one for name, one in system.arguments.items() if isinstance(one, Mapping)}
-    loads = [name for name, one in records.items() if one.get("kind") not in ("body", "controller", OWN, *SURROUNDINGS)]
+    loads = [name for name, one in records.items() if one.get("kind") not in APART]
     if build is None or len(loads) > MOST_ASKED or not np.isfinite(system.mass).all():
         return {}
     given = {name: {key: value for key, value in one.items() if key not in ROTORS} for name, one in records.items()}
     given = with_functions(system.name, given, handed_in(system))
-    always = [name for name, one in records.items() if name not in loads and one.get("kind") != "controller"]
+    always = [name for name, one in records.items() if one.get("kind") in ("body", OWN, *SURROUNDINGS)]
     centre = [name for name in loads if records[name].get("kind") == "central" and not records[name].get("on")]
     laws = [law for law in LAWS[system.N > 1] if law not in system.conserves]
-    found: dict[str, list[str]] = {law: [] for law in laws}
+    held = [name for name, one in records.items() if one.get("kind") in JOINTS and one["on"][1] == GROUND]
+    found: dict[str, list[str]] = {law: held if law != "energy" else [] for law in laws}
     of_centre: tuple[str, ...] = ()
     for name in [*centre, *(one for one in loads if one not in centre)]:
         try:
@@ -168,7 +176,7 @@ def breaking(system: System) -> dict[str, list[str]]:
         of_centre = alone.conserves if name in centre else of_centre
         for law in laws:
             if law not in alone.conserves and (name in centre or not centre or law in of_centre):
-                found[law].append(name)
+                found[law] = [*found[law], name]
     return {law: names for law, names in found.items() if names}
 
 

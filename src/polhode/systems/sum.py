@@ -24,6 +24,7 @@ from polhode.arguments.words import NumberOrNumbers
 from polhode.bodies.body import POINT, Body, body
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering, shown, unknown_name
+from polhode.joints import JOINTS, Joint
 from polhode.kernel import jit, layout as L
 from polhode.kernel.pairs import FIRST_PARAMETER
 from polhode.loads import LOADS, Load
@@ -40,6 +41,7 @@ from polhode.systems.event_record import Watch
 from polhode.systems.events import impact
 from polhode.systems.gravitation import Attraction, gravitation
 from polhode.systems.loads_roles import no_loads, no_series, roles_of_both
+from polhode.systems.mechanisms import check_joints, kept_by, mechanism_of, numbers_of as numbers_of_joints
 from polhode.systems.pairs import measured, numbers_of_each, within_of_loads
 from polhode.systems.record import IDENTITY, AuxiliaryVariable, System
 from polhode.systems.states import States, states_of
@@ -53,12 +55,14 @@ from polhode.systems.user.function import findings_of, record_of, refusal
 Core = System | Attraction | None
 ARGUMENTS = ("surroundings", "name", "box", "cutoff", "switch", "skin")
 """Arguments of a system, as which no summand is called."""
+OF_JOINTS = "kl6b/joints"
+"""The usual method where there are joints."""
 NO_BOX = dict.fromkeys(ARGUMENTS[2:])
 
 
 @answering
 def system(
-    *summands: Body | Load | Sequence[Any],
+    *summands: Body | Load | Joint | Sequence[Any],
     surroundings: Mapping[str, Any] | None = None,
     box: NumberOrNumbers | None = None,
     cutoff: float | None = None,
@@ -71,10 +75,11 @@ def system(
 
     Parameters
     ----------
-    *summands : Body, Load, Controller, or lists of them
-        From ``polhode.body``, ``polhode.bodies``, ``polhode.loads`` and ``polhode.controller``, in any order; that of
-        the bodies is that of the rows of states, that of the controllers the order in which they are called. A load
-        says by ``.on`` which bodies it is on; without, it is on every body in turn.
+    *summands : Body, Load, Joint, Controller, or lists of them
+        From ``polhode.body``, ``polhode.bodies``, ``polhode.loads``, ``polhode.joints`` and ``polhode.controller``, in
+        any order; that of the bodies is that of the rows of states, that of the controllers the order in which they
+        are called. A load says by ``.on`` which bodies it is on; without, it is on every body in turn. A joint is on
+        two, or on one and ``polhode.ground``.
     surroundings : mapping, optional
         What loads, controllers and events read of the surroundings of a body, by the names by which they ask for it:
         from ``polhode.surroundings`` (an ephemeris is the place of its body), or mappings of their arguments with a
@@ -102,7 +107,8 @@ def system(
     Raises
     ------
     InvalidInput
-        No body, a name twice, a load on a body that is not there, or a function that cannot be a load.
+        No body, a name twice, a load or a joint on a body that is not there, a joint of a body that is pinned, or a
+        function that cannot be a load.
 
     Examples
     --------
@@ -123,24 +129,26 @@ def system(
 class Parts(NamedTuple):
     """Summands that are checked."""
 
-    bodies: list[Body]  # bodies, loads, around: they
+    bodies: list[Body]  # bodies, loads, around, joints: they
     loads: list[Load]
     around: list[Surrounding]
+    joints: list[Joint]
     states: States  # those that loads bring
     functions: dict[str, Any]  # those of the user's among them
     arguments: dict[str, Any]  # the record of each
 
 
-def parts_of(parts: Sequence[Body | Load | Surrounding], taken: Collection[str] = ()) -> Parts:
+def parts_of(parts: Sequence[Body | Load | Joint | Surrounding], taken: Collection[str] = ()) -> Parts:
     """Summands, checked; ``taken`` are names that something else has."""
     bodies = [one for one in parts if isinstance(one, Body)]
     loads = [one for one in parts if isinstance(one, Load)]
     around = [one for one in parts if isinstance(one, Surrounding)]
+    joints = [one for one in parts if isinstance(one, Joint)]
     named = {*taken}
-    every: list[Body | Load | Surrounding] = [*bodies, *loads, *around]
+    every: list[Body | Load | Joint | Surrounding] = [*bodies, *loads, *around, *joints]
     for one in every:
         if one.name in named or one.name in (*ARGUMENTS, PAIRS):
-            other = "name one of them otherwise" + " with .named" * isinstance(one, Load)
+            other = "name one of them otherwise" + " with .named" * isinstance(one, Load | Joint)
             said = f"there are two summands called {one.name!r}" if one.name in named else (
                 f"a summand is called {one.name!r}, as an argument of system is")  # fmt: skip
             raise InvalidInput(f"{said}; {other}")
@@ -170,16 +178,17 @@ def parts_of(parts: Sequence[Body | Load | Surrounding], taken: Collection[str] 
         arguments[act.name] = (
             record | act.arguments | {word: event.arguments for word, event in events_of_load(act).items()}
         )
+    arguments |= {one.name: one.arguments for one in joints}
     states = states_of(starts, {name for load in loads if load.kind for name in load.starts})
-    return Parts(bodies, loads, around, states, functions, arguments)
+    return Parts(bodies, loads, around, joints, states, functions, arguments)
 
 
 def composed(
-    parts: Iterable[Body | Load | Surrounding], core: Core = None,
+    parts: Iterable[Body | Load | Joint | Surrounding], core: Core = None,
     within: Mapping[str, Any] = NO_BOX, about: Mapping[str, str] = MappingProxyType({}),
 ) -> System:  # fmt: skip
     """The system of summands, perhaps beside a core, with box and cut-off of loads on pairs and further arguments."""
-    bodies, loads, around, states, functions, arguments = parts_of(list(parts))
+    bodies, loads, around, joints, states, functions, arguments = parts_of(list(parts))
     alone = not bodies and any(one.returns == "states" for one in loads)
     if not (bodies or alone):
         raise InvalidInput("a system needs a body; give polhode.body('name', mass, inertia)")
@@ -188,7 +197,10 @@ def composed(
     for load in loads:
         if load.kind == "gravitation" and not load.bodies and core is None:
             core, loads = gravitation(bodies, load), [one for one in loads if one is not load]
-    how = {"around": around, "core": core, "within": within_of_loads(loads, **within)}
+    inside = within_of_loads(loads, **within)
+    by_kernel = core is not None or (any(load.of_pairs for load in loads) and not inside.by_hand(len(bodies)))
+    numbers = numbers_of_joints(check_joints(joints, bodies, by_kernel), bodies) if joints else ()
+    how = {"around": around, "core": core, "within": inside, "joints": numbers}
     whole, structure = whole_of(bodies, [in_pairs(one) for one in loads], states, **how)
     kept = functions or around or whole.pins_at >= 0
     own = {
@@ -199,9 +211,13 @@ def composed(
     def others() -> dict[str, Any]:
         found = {"name": "system", "names": whole.names} | own_of(whole, structure, states, bodies)
         none = {"names": (), "potential": None, "conserves": ()} if alone else {}
-        return roles_of(whole, structure, found, core) | none
+        roles = roles_of(whole, structure, found, core) | none
+        kept = {"conserves": kept_by(joints, roles["conserves"]), "recommended": OF_JOINTS}
+        return roles | kept if joints else roles
 
-    kind = None if core or any(surfaces(whole)) else ("system",)
+    if joints:
+        own["mechanism"] = mechanism_of(joints, bodies, whole.joints_at)
+    kind = None if core or joints or any(surfaces(whole)) else ("system",)
     return measured(put_together(whole, structure, bodies, kind, own, others), structure)
 
 
@@ -261,7 +277,7 @@ def loads_of(given: object) -> list[Load]:
     return loads
 
 
-def _named(record: Mapping[str, Any], k: int) -> Body | Load | Surrounding:
+def _named(record: Mapping[str, Any], k: int) -> Body | Load | Joint | Surrounding:
     """A summand from the record with its name, by default its kind, that is number k of a list."""
     told = dict(record)
     name = told.pop("name", None) or told.get("kind")
@@ -278,18 +294,18 @@ def _flat(summands: Iterable[Any], depth: int = 0) -> Iterable[Any]:
     if depth > MOST_DEEP:
         raise InvalidInput("summands are in lists of lists of lists; give one list of them")
     for one in summands:
-        if isinstance(one, Body | Load):
+        if isinstance(one, Body | Load | Joint):
             yield one
         elif isinstance(one, list | tuple):
             yield from _flat(one, depth + 1)
         elif callable(one):
             raise InvalidInput(f"a summand is the function {shown(one)}; make a load of it: polhode.loads.of(...)")
         else:
-            raise InvalidInput("a summand must be a body, a load or a controller (polhode.body, polhode.loads, "
-                               f"polhode.controller), not {shown(one)}")  # fmt: skip
+            raise InvalidInput("a summand must be a body, a load, a joint or a controller (polhode.body, "
+                               f"polhode.loads, polhode.joints, polhode.controller), not {shown(one)}")  # fmt: skip
 
 
-def summand(name: str | None, given: object) -> Body | Load | Surrounding:
+def summand(name: str | None, given: object) -> Body | Load | Joint | Surrounding:
     """A summand from its record; a load without a name has that of its function."""
     told = dict(mapping(given, name or "a load"))
     kind = text(told.pop("kind", ""), f"kind of {name or 'a load'}")
@@ -297,6 +313,10 @@ def summand(name: str | None, given: object) -> Body | Load | Surrounding:
         return called(body, {"name": name, **told})
     if kind == OWN or kind in SURROUNDINGS:
         return surrounding_of(name or kind, {"kind": kind, **told})
+    if kind in JOINTS:
+        held = bodies_of(told.pop("on", ()))
+        joint = called(JOINTS[kind], told | ({} if name is None else {"name": name}))
+        return joint.on(*held) if held else joint
     sampling = {word: told.pop(word) for word in SAMPLING if word in told} if kind == "controller" else {}
     own, renamed = told.pop("each", {}), told.pop("renamed", {})
     when = {} if kind == "controller" else {word: told.pop(word) for word in WHEN if word in told}
@@ -315,7 +335,8 @@ def summand(name: str | None, given: object) -> Body | Load | Surrounding:
     elif kind in LOADS:
         made = called(LOADS[kind], told)
     else:
-        told_of = str(unknown_name(f"kind of {name}" if name else "kind of load", kind, ["body", "controller", *LOADS]))
+        kinds = ["body", "controller", *LOADS, *JOINTS]
+        told_of = str(unknown_name(f"kind of {name}" if name else "kind of load", kind, kinds))
         more = "; polhode.loads.add_load makes one of your own known" * ("did you mean" not in told_of)
         raise InvalidInput(told_of + more)
     made = replace(made, name=made.name if name is None else identifier(name, "name of a load"))
@@ -329,7 +350,7 @@ def summand(name: str | None, given: object) -> Body | Load | Surrounding:
 
 # ------------------------------------------------------------------ numbers of a sum
 NO_STATES = States((), (), {})
-NO_PARTS = Parts([], [], [], NO_STATES, {}, {})
+NO_PARTS = Parts([], [], [], [], NO_STATES, {}, {})
 NOWHERE = Body("", inf, POINT, IDENTITY)
 """What stands for a body where there are states alone: it neither moves nor turns."""
 
@@ -364,11 +385,12 @@ def surfaces(sum: Sum) -> Iterator[tuple[float, int]]:
 def sum_of(
     bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = (),
     core: Core = None, within: Within = OPEN, in_turn: bool = False, principal: bool = False, books: bool = True,
+    joints: Sequence[float] = (),
 ) -> Sum:  # fmt: skip
     """The sum of bodies, loads and controllers, its numbers one after another: those of a core, or the gravity
     parameter of a centre, then those of each load, then those of the surroundings. Before them are the settings of the
     pass over pairs, if loads are on pairs; a centre is then as other loads. With ``principal`` loads see the
-    principal axes of bodies as the bodies' own."""
+    principal axes of bodies as the bodies' own. ``joints`` are the numbers of these, behind those of the bodies."""
     centres = [load for load in loads if is_centre(load) and core is None]
     if len(centres) > 1:
         raise InvalidInput(f"loads {centres[0].name!r} and {centres[1].name!r} are two centres at the origin; add up "
@@ -385,6 +407,8 @@ def sum_of(
     numbers += numbers_of(bodies, carried)
     pins_at = len(numbers) if any(any(one.pin) for one in bodies) else -1
     numbers += [x for one in bodies for x in one.pin] if pins_at >= 0 else []
+    joints_at = len(numbers) if joints else -1
+    numbers += [*joints]
     summands: list[Summand] = []
     late: list[tuple[bool, int, int, str, Any]] = []
     known, nearby = {name for name, _ in states.sizes}, {one.name for one in around}
@@ -428,7 +452,7 @@ def sum_of(
         tuple((key, (size,) if size else ()) for key, size in states.sizes), bool(centres), np.array(numbers),
         carried, tuple(quantities), tuple(one for one in summands if isinstance(one.load, Controller)),
         tuple(name for name, _ in states.noises), beside=core is not None, within=within,
-        in_turn=in_turn, pins_at=pins_at, mu_at=mu_at, seen_turned=turned, books=books,
+        in_turn=in_turn, pins_at=pins_at, joints_at=joints_at, mu_at=mu_at, seen_turned=turned, books=books,
     )  # fmt: skip
 
 
@@ -442,7 +466,7 @@ def whole_of(
     """The sum as of ``sum_of`` and its structure; those of the last one of its kind with other numbers, if all loads
     are polhode's own and nothing else is there."""
     kind: Any = [one.but_numbers for one in loads]
-    if states.sizes or None in kind or how.get("around") or how.get("core") is not None:
+    if states.sizes or None in kind or how.get("around") or how.get("core") is not None or how.get("joints"):
         whole = sum_of(bodies, loads, states, **how)
         return whole, structure_of(whole)
     for one in bodies:

@@ -179,6 +179,7 @@ class Sum:
     beside: bool = False  # whether its loads are added to those that are there
     in_turn: bool = False  # whether loads on each body are a loop for any number of bodies
     pins_at: int = -1  # where the places of pins begin in the parameters, 3 a body; -1 where all are at the origin
+    joints_at: int = -1  # where the numbers of joints begin in the parameters; -1 without any
     mu_at: int = -1  # which parameter is the gravity parameter of the centre of all bodies, -1 without one
     seen_turned: tuple[bool, ...] = ()  # the same as ``turned`` for controllers, which see the body's own axes
     books: bool = True  # whether works are recorded, and not those of impulses alone

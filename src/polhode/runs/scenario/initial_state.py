@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from polhode.algebra import rotation
-from polhode.arguments.words import (
-    Argument,
-    arguments_of,
-)
+from polhode.arguments.words import Argument, Form, arguments_of
 from polhode.epochs import Epoch
 from polhode.kernel import layout as L
-from polhode.runs.initial_state import start_state
+from polhode.runs.assembled import assemble
+from polhode.runs.initial_state import rows_by_name, start_state
 from polhode.runs.state import ATTITUDES, TURNING, given_state
 from polhode.systems import (
     System,
     initial as initial,  # which adds its recipes
 )
-from polhode.systems.recipes import RECIPES, keys_of_recipes
+from polhode.systems.recipes import RECIPES, add_recipe, keys_of_recipes
 
 GIVEN = {
     "attitude": (*ATTITUDES, "coordinates"), "angular_momentum": TURNING, "position": ("position",),
@@ -71,3 +69,23 @@ def in_momenta(state: dict[str, Any], system: System) -> dict[str, Any]:
     if system.rotates:
         made["angular_momentum"] = rotation.rotate(system.frames, rows[:, L.ANGULAR : L.ANGULAR + 3])
     return made
+
+
+def assembled(
+    system: System, state: Mapping[str, Any], joints: Annotated[Any, Form.NAMED_NUMBERS],
+    joint_rates: Annotated[Any, Form.NAMED_NUMBERS] | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """A mechanism with all joints closed; what else is said holds of bodies that float or are on balls.
+
+    Parameters
+    ----------
+    joints : mapping
+        of a mechanism by the names of joints angles of hinges (rad) and lengths of sliders (m); others are zero, unless
+        loops need them otherwise
+    joint_rates : mapping
+        likewise their rates (rad/s, m/s)
+    """
+    return in_momenta(rows_by_name(system.names, assemble(system, joints, joint_rates, state)), system)
+
+
+add_recipe(assembled)

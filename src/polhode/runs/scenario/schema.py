@@ -188,6 +188,7 @@ USER_SURROUNDING = table(
 )  # fmt: skip
 GROUPS: dict[str, tuple[str, tuple[Argument, ...], Table | None]] = {
     "bodies": ("OfSystem", (), None), "loads": ("Load", OF_LOADS, USER_LOAD),
+    "joints": ("Joint", (needed("on", WORDS, "names of the two bodies; the second may be 'ground'"),), None),
     "controllers": ("OfSystem", PLACED, None), "surroundings": ("Around", (), USER_SURROUNDING),
 }  # fmt: skip
 """Of each group of summands the end of the names of its tables, the keys they all have, and the table of one that is a
@@ -199,8 +200,10 @@ TYPE = "system"
 def of_group(group: str, makers: Mapping[str, Callable[..., Any]]) -> Part:
     """A summand of a group: one of the tables of its kinds, or that of a function of the user's."""
     suffix, _, own = GROUPS[group]
-    tables = [table_of(build, "kind" if own else "", suffix, group) for build in makers.values()]
-    return tables[0] if own is None else either(*tables, own, by="kind")
+    tables = [table_of(build, "kind" if own or len(makers) > 1 else "", suffix, group) for build in makers.values()]
+    if own is None:
+        return tables[0] if len(tables) == 1 else one_of(tables, "kind")
+    return either(*tables, own, by="kind")
 
 
 def of_whole() -> dict[str, Argument]:
@@ -281,6 +284,7 @@ RUN = table(
     key("breaks", NUMBERS, "times at which loads of your own jump: steps are cut there", "s"),
     key("tangent", {"anyOf": [TRUTH, listed(TEXT)]},
         "derivatives by the state at the start (true), and by parameters, such as ['inertia']"),
+    key("project", bool, "change a start that does not meet the joints to the nearest that does", default=False),
     key("reduce", NAMED, "statistics of the rows, of which the last one alone is kept: energy = ['mean', 'extremes']"),
     key("guard", bool, "refuse steps that turn a body too far for the method", default=True),
     key("compensated", bool, "carry what rounding leaves out of positions and momenta; by default with wheels"),

@@ -17,6 +17,7 @@ from polhode.arguments import choice
 from polhode.arguments.words import FUNCTIONS, Argument, Form, ListOf, TableOf, arguments_of, summary
 from polhode.bodies.body import body
 from polhode.errors import InvalidInput
+from polhode.joints import JOINTS
 from polhode.loads import LOADS
 from polhode.runs.scenario.schema import OUTPUT, RUN, SPELLED as WRITTEN, of_one_body
 from polhode.runs.state import AS_GIVEN, given_state
@@ -31,6 +32,7 @@ WIDTH = 100
 ABOUT = {"t0": "time at the start"}
 """What keys mean that are not described elsewhere."""
 OF_THE_REST = ("since", "commanded")
+OF_JOINTS = ("joints", "joint_rates")  # keys of [initial] that are of mechanisms
 """Keys of [run] that only continued runs have."""
 SPELLED_OUT = {**WRITTEN, Form.FUNCTION: f"{WRITTEN[Form.FUNCTION]}; such a scenario is run with --allow-code"}
 """What follows the description of a key."""
@@ -215,6 +217,10 @@ def starter_of_sum(stem: str) -> str:
                    "arguments are the bodies it is on, then those of its states and numbers, by their names."),
         "# [[system.loads]]", '# kind = "laws.py:friction"', "# rate = 0.1  # example",
     ]  # fmt: skip
+    lines += ["", *said("What holds two bodies together, or one to the ground:")]
+    for kind, joint in JOINTS.items():
+        lines += ["#", "# [[system.joints]]", *said(plainly(joint)), f"# kind = {as_toml(kind)}"]
+        lines += [*listed(joint, {}, True), '# on = ["a", "b"]  # example']
     lines += ["", *said("What surrounds a body, under the name by which loads and controllers ask for it:")]
     for kind, around in SURROUNDINGS.items():
         lines += ["#", f"# [system.surroundings.{kind}]", *said(plainly(around)), f"# kind = {as_toml(kind)}"]
@@ -308,7 +314,7 @@ def of_initial(build: Callable[..., System], chosen: Starter) -> list[Argument]:
     names = [name for name in numbers if name not in AS_GIVEN]
     names = [name for name in names if (rotates and name in ROTATION) or (moves and name in TRANSLATION)]
     files = [key for key in start_files.READERS if orbits and (rotates or key in start_files.IN_SI)]
-    names += files + [key for key in recipes if several and moves and key not in start_files.READERS]
+    names += files + [key for key in recipes if several and moves and key not in (*start_files.READERS, *OF_JOINTS)]
     every = {name: numbers.get(name) or recipes[name] for name in names}
     return sorted(every.values(), key=lambda argument: argument.name not in chosen.initial)
 

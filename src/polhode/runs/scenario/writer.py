@@ -96,6 +96,7 @@ def write_scenario(
     lines = [f"title = {as_toml(system.title if title is None else text(title, 'title'))}"]
     lines += [f"method = {as_toml(request.method.label)}", "version = 2"]
     lines += [*_system(request.system, sources), *_initial(request, words), *_events(request, sources), *_run(request)]
+    lines += ["project = true"] * bool(words.get("project"))
     files = {file: "\n".join(lines) + "\n"} | ({file.parent / sources.file: sources.text} if sources.text else {})
     for one in () if truth(overwrite, "overwrite") else files:
         if one.exists():

@@ -143,7 +143,8 @@ class TangentEngine:
         self.step_info, commutes = np.zeros(L.STEP_INFO), 0.0
         if prepared.modified:
             commutes = 2.0 if system.commutator_by_parts else float(system.commutator is not None)
-        for slot, value in (*flags(system, guard, commutes), (L.COMMANDED, np.inf)):
+        joints = (L.JOINTS_AT, float(prepared.joints_at))
+        for slot, value in (*flags(system, guard, commutes), (L.COMMANDED, np.inf), joints):
             self.step_info[slot] = value
 
     def march(
@@ -220,6 +221,8 @@ def method_and_loads(
     if prepared.step_density:
         raise InvalidInput(f"{label} chooses its steps along the motion; derivatives are for steps of one size or a "
                            "tolerance")  # fmt: skip
+    if "unconstrained" not in system.provides and prepared.made_for is not None:
+        prepared = prepared.made_for(system, adaptive)
     if prepared.made_for is None:
         if prepared.modified and system.commutator is None and not system.commutator_by_parts:
             raise InvalidInput(
