@@ -24,8 +24,8 @@ Q, W, INERTIA, LENGTH = [0.6, 0.0, 0.8, 0.0], [0.1, -0.2, 0.3], [2.0, 3.0, 4.5],
 TURN = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
 NO_FUNCTIONS = {
     "Progress", "System", "Method", "Scheme", "Force", "Impulse", "Event", "Planet", "Lattice", "Principal",
-    "Load", "Surrounding", "Distribution", "Members", "Reduction", "Running", "Fit", "Convergence", "Measurement",
-    "Unobservable",
+    "Load", "Joint", "Surrounding", "Distribution", "Members", "Reduction", "Running", "Fit", "Convergence",
+    "Measurement", "Unobservable",
     "ClassicalElements", "EquinoctialElements", "ModifiedEquinoctialElements",
 }  # fmt: skip
 """Records, which users read and do not make; their numbers are checked where they are handed in."""
@@ -56,6 +56,10 @@ def public_functions():
 @functools.cache
 def folder():
     return Path(tempfile.mkdtemp(prefix="polhode-calls-"))
+
+
+def arm():
+    return ph.system(ph.body("arm", 2.0, [1.0, 1.0, 0.1]), ph.joints.hinge(LENGTH, LENGTH).on("arm", ph.ground))
 
 
 def field_file():
@@ -351,6 +355,13 @@ CALLS = {
                {"a": {"kind": "body", "mass": 2.0}, "b": {"kind": "body", "mass": 3.0},
                 "near": {"kind": "sites", "at": [[0, 0, 0]], "epsilon": 1.0, "on": "pairs"},
                 "box": 9.0, "cutoff": 3.0, "switch": 2.5, "skin": 0.5, "name": "liquid"}],
+    "assemble": [{"system": lambda: arm(), "given": {"hinge": 0.3}, "rates": {"hinge": 1.0}, "start": {"time": 0.0}}],
+    "joints.ball": [{"at": LENGTH, "of_other": LENGTH, "name": "socket"}],
+    "joints.hinge": [{"at": LENGTH, "axis": LENGTH, "of_other": LENGTH, "axis_of_other": LENGTH, "name": "knee"}],
+    "joints.slider": [{"axis": LENGTH, "at": LENGTH, "of_other": LENGTH, "axis_of_other": LENGTH, "name": "rail"},
+                      {"axis": LENGTH, "attitude": Q}],
+    "joints.weld": [{"at": LENGTH, "of_other": LENGTH, "attitude": Q, "name": "seam"}],
+    "joints.rod": [{"length": 2.0, "at": LENGTH, "of_other": LENGTH, "name": "strut"}],
     "loads.add_load": [{"function": lambda: ph.loads.weight, "name": "weight", "description": "The weight of bodies."}],
     "loads.of": [{"function": lambda body, k: 0.5 * k * body.position @ body.position, "k": 3.0}],
     "loads.acceleration": [{"function": lambda body, k: k * body.velocity, "k": 3.0}],
@@ -435,6 +446,7 @@ CALLS = {
          "settings": {"guard": True, "units": "SI", "threads": 1, "epoch": "2030-01-01T00:00:00"}},
         {"system": lambda: ph.free_body(INERTIA), "method": "v2/mr", "step": 0.05, "steps": 4, "every": 2,
          "angular_momentum": W, "tangent": ["inertia"]},
+        {"system": lambda: arm(), "method": "v2", "step": 0.05, "steps": 1, "project": True},
         {"system": lambda: ph.orbit(MU), "method": "v2", "step": 5.0, "steps": 4, "position": R, "velocity": V,
          "events": ["periapsis"], "settings": {"reduce": {"energy": "mean"}}},
         {"system": lambda: ph.orbit(MU), "method": "mkrk:dp5", "steps": lambda: ph.Tolerance(1e-6), "t_end": 20.0,

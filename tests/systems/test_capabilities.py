@@ -115,12 +115,13 @@ def test_what_the_methods_need():
 def test_a_method_that_needs_what_is_missing_is_refused(name, monkeypatch):
     """Whatever it is: with the label of the method, the name of the system, and systems that have it."""
     row = METHODS["v2"]
-    prepared = replace(row.prepare(), needs={name}, reading=None)
+    prepared = replace(row.prepare(), needs={name}, reading=None, on_joints=None)
     needing = Method("picky", "mine", "needs one thing", "ruth1983", lambda: prepared, lambda: Promises(2))
     reading = ph.particle(1.0, force=lambda t, r, v, p, states: (r, states.x), states={"x": 1})
     held = ph.particle(1.0, force=lambda t, r, v, p, states: r, states={"x": 1}, controllers=[
         ph.controller(lambda t, r, v, q, w, p, states: t, 1.0, "x")])  # fmt: skip
-    every = [*(build() for build in EVERY.values()), reading, held]
+    jointed = ph.system(ph.body("one", 1.0, (1, 1, 1)), ph.joints.rod(1.0).on("one", ph.ground))
+    every = [*(build() for build in EVERY.values()), reading, held, jointed]
     without = [system for system in every if name not in system.provides]
     assert without, f"every system provides {name}"
     system = without[0]
