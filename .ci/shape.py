@@ -62,9 +62,9 @@ SIZES = {
     "polhode": (2007, 989),
     "polhode_papers": (14724, 8208),
     "programs": (6270, 3984),
-    "runs": (12919, 7798),
+    "runs": (12921, 7799),
     "surroundings": (2602, 1183),
-    "systems": (14333, 7505),
+    "systems": (14350, 7518),
     "trajectory": (7226, 3719),
     "viewer": (4810, 1182),
 }

@@ -579,5 +579,29 @@ def test_a_sum_may_have_a_name(tmp_path):
     assert again.attrs["title"].startswith("tethered pair")
     with pytest.raises(InvalidInput, match="name is empty"):
         ph.system(ph.body("a", 1.0), name="")
-    with pytest.raises(InvalidInput, match="a summand is called 'name', as an argument of system is"):
-        ph.system(ph.body("name", 1.0))
+    with pytest.raises(InvalidInput, match="a summand is called 'name', as an argument of system that is given"):
+        ph.system(ph.body("name", 1.0), name="pair")
+
+
+@each("name", ["box", "name", "surroundings", "switch"])
+def test_summands_may_be_called_as_arguments_of_system(name, tmp_path):
+    """Records and scenarios keep them, and their order."""
+
+    def pull(body, strength):
+        return {"force": -strength * body.position}
+
+    bodies = ph.body(name, 2.0, (1, 2, 2.5)), ph.body("b", 1.0)
+    plain = ph.system(*bodies, ph.loads.tether(5.0, 1.0).on(name, "b"))
+    pulled = ph.system(*bodies, ph.loads.of(pull, strength=2.0).named("skin").on(name))
+    for system, handed in ((plain, {}), (pulled, {"skin": pull})):
+        ds = ph.integrate(system, step=0.01, steps=5, position=[(0, 0, 0), (1.2, 0, 0)])
+        assert ph.rerun(ds, **handed).equals(ds) and ds["body"].values.tolist() == [name, "b"]
+    assert ph.system(**plain.arguments).names == (name, "b")
+    other = ph.system(ph.body(name, 3.0, (1, 2, 2.5)), bodies[1], ph.loads.tether(5.0, 1.0).on(name, "b"))
+    found, expected = (
+        ph.integrate(system, step=0.01, steps=5, position=[(0, 0, 0), (1.2, 0, 0)], parameters=given).position.values
+        for system, given in ((plain, {f"{name}.mass": 3.0}), (other, None))
+    )
+    np.testing.assert_array_equal(found, expected)
+    ph.runs.write_scenario(tmp_path / "pair.toml", plain, "v2", step=0.01, steps=2)
+    assert ph.runs.read_scenario(tmp_path / "pair.toml").system.names == (name, "b")

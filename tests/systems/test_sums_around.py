@@ -236,7 +236,6 @@ def refused():
         "kind of surroundings 'first' 'airy'": lambda: ph.system(a, surroundings={"first": {"kind": "airy"}}),
         "surroundings must be a mapping": lambda: ph.system(a, surroundings=air),
         "two summands called 'a'": lambda: ph.system(a, surroundings={"a": air}),
-        "as an argument of system is": lambda: ph.system(ph.body("surroundings", 1.0)),
         "a name that is taken": lambda: ph.system(a, surroundings={"t": air}),
         "has no argument 'speed'": lambda: of(gust, speed=1.0),
         "takes no argument": lambda: of(lambda: 1.0),

@@ -275,7 +275,10 @@ def refused():
         "needs a cut-off": lambda: ph.system(some, load.on(ph.pairs), box=3.0),
         "less than twice the cut-off": lambda: ph.system(some, load.on(ph.pairs), box=3.0, cutoff=2.0),
         "no load is on polhode.pairs": lambda: ph.system(some, cutoff=2.0),
-        "as an argument of system is": lambda: ph.system(ph.body("pairs", 1.0)),
+        "'pairs', which stands for every two bodies": lambda: ph.system(ph.body("pairs", 1.0)),
+        "as an argument of system that is given": lambda: ph.system(
+            ph.bodies(20, 1.0), ph.body("box", 1.0), load.on(ph.pairs), box=9.0, cutoff=2.0
+        ),
         "asks for 'strength'": lambda: ph.system(
             some, ph.loads.of(repulsion, share=1.0).each(charge=np.ones(3)).on(ph.pairs)
         ),

@@ -54,7 +54,9 @@ from polhode.systems.user.function import findings_of, record_of, refusal
 
 Core = System | Attraction | None
 ARGUMENTS = ("surroundings", "name", "box", "cutoff", "switch", "skin")
-"""Arguments of a system, as which no summand is called."""
+"""Arguments of a system beside its summands."""
+ORDER = "order"
+"""Names of all summands in a record where some are called as arguments, to which Python gives no place among others."""
 OF_JOINTS = "kl6b/joints"
 """The usual method where there are joints."""
 NO_BOX = dict.fromkeys(ARGUMENTS[2:])
@@ -118,12 +120,23 @@ def system(
     >>> ds.sel(body="b").position[-1].values.round(3)
     array([0.911, 0.   , 0.   ])
     """
-    if name is not None and not text(name, "name", 80):
+    given: dict[str, Any] = {"surroundings": surroundings, "name": name}
+    given |= {"box": box, "cutoff": cutoff, "switch": switch, "skin": skin}
+    alike = {word: one for word, one in given.items() if _is_record(one)}  # of summands that are called so
+    around, called, *rest = (None if word in alike else one for word, one in given.items())
+    every = recorded | alike
+    if alike and isinstance(order := recorded.get(ORDER), list | tuple):
+        every = {word: every[word] for word in (*order, *every) if word in every and word != ORDER}
+    if called is not None and not text(called, "name", 80):
         raise InvalidInput("name is empty; leave it out")
-    called = {} if name is None else {"name": name}
-    return composed([*_flat(summands), *(summand(key, given) for key, given in recorded.items()),
-                     *surroundings_of(surroundings)],
-                    within={"box": box, "cutoff": cutoff, "switch": switch, "skin": skin}, about=called)  # fmt: skip
+    return composed([*_flat(summands), *(summand(key, one) for key, one in every.items()),
+                     *surroundings_of(around)],
+                    within=dict(zip(NO_BOX, rest, strict=True)), about={"name": called} if called else {})  # fmt: skip
+
+
+def _is_record(given: object) -> bool:
+    """Whether it is the record of a summand."""
+    return isinstance(given, Mapping) and (isinstance(given.get("kind"), str) or callable(given.get("function")))
 
 
 class Parts(NamedTuple):
@@ -147,10 +160,10 @@ def parts_of(parts: Sequence[Body | Load | Joint | Surrounding], taken: Collecti
     named = {*taken}
     every: list[Body | Load | Joint | Surrounding] = [*bodies, *loads, *around, *joints]
     for one in every:
-        if one.name in named or one.name in (*ARGUMENTS, PAIRS):
+        if one.name in named or one.name == PAIRS:
             other = "name one of them otherwise" + " with .named" * isinstance(one, Load | Joint)
             said = f"there are two summands called {one.name!r}" if one.name in named else (
-                f"a summand is called {one.name!r}, as an argument of system is")  # fmt: skip
+                f"a summand is called {one.name!r}, which stands for every two bodies")  # fmt: skip
             raise InvalidInput(f"{said}; {other}")
         named.add(one.name)
     for one in bodies:
@@ -192,7 +205,11 @@ def composed(
     alone = not bodies and any(one.returns == "states" for one in loads)
     if not (bodies or alone):
         raise InvalidInput("a system needs a body; give polhode.body('name', mass, inertia)")
-    arguments |= {**{name: plain(value) for name, value in within.items() if value is not None}, **about}
+    beside = {**{name: plain(value) for name, value in within.items() if value is not None}, **about}
+    beside |= {ORDER: list(arguments)} if arguments.keys() & {*ARGUMENTS} else {}
+    for name in sorted(arguments.keys() & beside.keys()):
+        raise InvalidInput(f"a summand is called {name!r}, as an argument of system that is given; name it otherwise")
+    arguments |= beside
     bodies = bodies or [NOWHERE]
     for load in loads:
         if load.kind == "gravitation" and not load.bodies and core is None:

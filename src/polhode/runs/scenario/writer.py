@@ -26,6 +26,7 @@ from polhode.systems.controllers import SAMPLING
 from polhode.systems.events import EVENTS
 from polhode.systems.listing import SUMMANDS
 from polhode.systems.registry import AT_EVENTS, handed_in, key_of
+from polhode.systems.sum import ORDER
 from polhode.trajectory.files import appearing_whole
 from polhode.trajectory.reductions import as_words
 
@@ -113,7 +114,8 @@ def _system(system: System, sources: Sources) -> Iterator[str]:
     yield from ("", "[system]", f"type = {as_toml(system.name)}")
     if system.name == TYPE:
         records = {name: one for name, one in system.arguments.items() if isinstance(one, Mapping)}
-        yield from (f"{name} = {as_toml(one)}" for name, one in system.arguments.items() if name not in records)
+        yield from (f"{name} = {as_toml(one)}" for name, one in system.arguments.items()
+                    if name not in records and name != ORDER)  # fmt: skip
         for name, record in records.items():
             yield from _summand(name, dict(record), functions)
         return
