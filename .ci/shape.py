@@ -64,7 +64,7 @@ SIZES = {
     "programs": (6270, 3984),
     "runs": (12921, 7799),
     "surroundings": (2602, 1183),
-    "systems": (14350, 7518),
+    "systems": (14357, 7521),
     "trajectory": (7226, 3719),
     "viewer": (4810, 1182),
 }

@@ -354,7 +354,7 @@ CALLS = {
                                                  "scale": 6e4}}},
                {"a": {"kind": "body", "mass": 2.0}, "b": {"kind": "body", "mass": 3.0},
                 "near": {"kind": "sites", "at": [[0, 0, 0]], "epsilon": 1.0, "on": "pairs"},
-                "box": 9.0, "cutoff": 3.0, "switch": 2.5, "skin": 0.5, "name": "liquid"}],
+                "box": 9.0, "cutoff": 3.0, "switch": 2.5, "skin": 0.5, "name": "liquid", "work": False}],
     "assemble": [{"system": lambda: arm(), "given": {"hinge": 0.3}, "rates": {"hinge": 1.0}, "start": {"time": 0.0}}],
     "joints.ball": [{"at": LENGTH, "of_other": LENGTH, "name": "socket"}],
     "joints.hinge": [{"at": LENGTH, "axis": LENGTH, "of_other": LENGTH, "axis_of_other": LENGTH, "name": "knee"}],

@@ -605,3 +605,24 @@ def test_summands_may_be_called_as_arguments_of_system(name, tmp_path):
     np.testing.assert_array_equal(found, expected)
     ph.runs.write_scenario(tmp_path / "pair.toml", plain, "v2", step=0.01, steps=2)
     assert ph.runs.read_scenario(tmp_path / "pair.toml").system.names == (name, "b")
+
+
+def test_sums_without_works():
+    """The same motion as with them, no variable, and the energy judges no run; nothing is left out of a potential."""
+
+    def drag(body, rate):
+        return {"force": -rate * body.velocity}
+
+    def made(work):
+        return ph.system(ph.body("a", 2.0, (1, 2, 2.5)), ph.loads.of(drag, rate=0.5), work=work)
+
+    start = {"velocity": (1.0, 0.0, 0.5), "angular_velocity": (0.1, 0.2, 0.3)}
+    whole, bare = (ph.integrate(made(work), "mkrk:cv8", step=0.01, steps=20, **start) for work in (True, False))
+    assert "work" in whole and "work" not in bare and made(True).balanced and not made(False).balanced
+    np.testing.assert_array_equal(whole.position, bare.position)
+    assert "work=False" in bare.energy_error.attrs["note"] and ph.rerun(bare, drag=drag).equals(bare)
+    parts = ph.body("a", 2.0), ph.body("b", 1.0), ph.loads.tether(5.0, 1.0).on("a", "b")
+    tied = ph.system(*parts, work=False)
+    assert tied.balanced and tied.arguments["work"] is False and "work" not in ph.system(*parts).arguments
+    with pytest.raises(InvalidInput, match="work must be True or False"):
+        ph.system(*parts, work="yes")

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.arguments import identifier, mapping, text
+from polhode.arguments import identifier, mapping, text, truth
 from polhode.arguments.recorded import called, frozen, plain
 from polhode.arguments.words import NumberOrNumbers
 from polhode.bodies.body import POINT, Body, body
@@ -53,13 +53,13 @@ from polhode.systems.user.chosen import Called
 from polhode.systems.user.function import findings_of, record_of, refusal
 
 Core = System | Attraction | None
-ARGUMENTS = ("surroundings", "name", "box", "cutoff", "switch", "skin")
+ARGUMENTS = ("surroundings", "name", "work", "box", "cutoff", "switch", "skin")
 """Arguments of a system beside its summands."""
 ORDER = "order"
 """Names of all summands in a record where some are called as arguments, to which Python gives no place among others."""
 OF_JOINTS = "kl6b/joints"
 """The usual method where there are joints."""
-NO_BOX = dict.fromkeys(ARGUMENTS[2:])
+NO_BOX = dict.fromkeys(ARGUMENTS[3:])
 
 
 @answering
@@ -71,6 +71,7 @@ def system(
     switch: float | None = None,
     skin: float | None = None,
     name: str | None = None,
+    work: bool = True,
     **recorded: Mapping[str, Any],
 ) -> System:
     """A system as the sum of bodies and of what acts on them.
@@ -98,6 +99,9 @@ def system(
         Margin of the neighbour lists beyond the cut-off; by default 0.12 of it. No result depends on it.
     name : str, optional
         What the system is called where it is printed, and in titles; by default "system".
+    work : bool
+        Record the work of loads without a potential, and of those that read the time, so that the energy error is that
+        of the method. Without it, that of impulses alone; Taylor series then have up to a quarter fewer products.
     **recorded : mapping
         The same as in ``arguments`` of a system: by name, a mapping with ``kind`` and the arguments.
 
@@ -120,10 +124,11 @@ def system(
     >>> ds.sel(body="b").position[-1].values.round(3)
     array([0.911, 0.   , 0.   ])
     """
-    given: dict[str, Any] = {"surroundings": surroundings, "name": name}
+    given: dict[str, Any] = {"surroundings": surroundings, "name": name, "work": work}
     given |= {"box": box, "cutoff": cutoff, "switch": switch, "skin": skin}
     alike = {word: one for word, one in given.items() if _is_record(one)}  # of summands that are called so
-    around, called, *rest = (None if word in alike else one for word, one in given.items())
+    around, called, books, *rest = (None if word in alike else one for word, one in given.items())
+    about = ({"name": called} if called else {}) | ({} if books is None or truth(books, "work") else {"work": False})
     every = recorded | alike
     if alike and isinstance(order := recorded.get(ORDER), list | tuple):
         every = {word: every[word] for word in (*order, *every) if word in every and word != ORDER}
@@ -131,7 +136,7 @@ def system(
         raise InvalidInput("name is empty; leave it out")
     return composed([*_flat(summands), *(summand(key, one) for key, one in every.items()),
                      *surroundings_of(around)],
-                    within=dict(zip(NO_BOX, rest, strict=True)), about={"name": called} if called else {})  # fmt: skip
+                    within=dict(zip(NO_BOX, rest, strict=True)), about=about)  # fmt: skip
 
 
 def _is_record(given: object) -> bool:
@@ -198,7 +203,7 @@ def parts_of(parts: Sequence[Body | Load | Joint | Surrounding], taken: Collecti
 
 def composed(
     parts: Iterable[Body | Load | Joint | Surrounding], core: Core = None,
-    within: Mapping[str, Any] = NO_BOX, about: Mapping[str, str] = MappingProxyType({}),
+    within: Mapping[str, Any] = NO_BOX, about: Mapping[str, Any] = MappingProxyType({}),
 ) -> System:  # fmt: skip
     """The system of summands, perhaps beside a core, with box and cut-off of loads on pairs and further arguments."""
     bodies, loads, around, joints, states, functions, arguments = parts_of(list(parts))
@@ -217,7 +222,8 @@ def composed(
     inside = within_of_loads(loads, **within)
     by_kernel = core is not None or (any(load.of_pairs for load in loads) and not inside.by_hand(len(bodies)))
     numbers = numbers_of_joints(check_joints(joints, bodies, by_kernel), bodies) if joints else ()
-    how = {"around": around, "core": core, "within": inside, "joints": numbers}
+    books = about.get("work", True)
+    how = {"around": around, "core": core, "within": inside, "joints": numbers, "books": books}
     whole, structure = whole_of(bodies, [in_pairs(one) for one in loads], states, **how)
     kept = functions or around or whole.pins_at >= 0
     own = {
@@ -229,6 +235,7 @@ def composed(
         found = {"name": "system", "names": whole.names} | own_of(whole, structure, states, bodies)
         none = {"names": (), "potential": None, "conserves": ()} if alone else {}
         roles = roles_of(whole, structure, found, core) | none
+        roles |= {"records_work": books or "energy" in roles["conserves"]}
         kept = {"conserves": kept_by(joints, roles["conserves"]), "recommended": OF_JOINTS}
         return roles | kept if joints else roles
 
