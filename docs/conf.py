@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from importlib.metadata import version as installed
 from pathlib import Path
 
@@ -11,6 +12,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE / "_ext")]
 
 import buildcache  # noqa: E402
+import forked  # noqa: E402
 import generate  # noqa: E402
 
 project = "polhode"
@@ -32,7 +34,7 @@ extensions = [
     "gallery",
     "measured",
     "navigation",
-    "one_kernel",
+    "cells",
 ]
 # Tables are parts of other pages, which include them.
 exclude_patterns = [
@@ -86,6 +88,6 @@ os.environ.pop("MPLBACKEND", None)  # pages draw with the backend of notebooks
 
 studies = Path(os.environ.get("POLHODE_STUDIES") or cache / "studies")
 generate.figures.draw(studies)
-generate.landing.draw(cache / "landing")
+forked.several([partial(generate.landing.draw, cache / "landing")])  # here no threads may begin
 generate.landing.place(cache / "landing", HERE / "generated" / "landing", HERE / "generated" / "static")
 generate.write(HERE / "generated", studies)

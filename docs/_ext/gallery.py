@@ -17,20 +17,20 @@ notebook that is there and was made from the same cells, sources of polhode and 
 from __future__ import annotations
 
 import base64
-import contextlib
 import dataclasses
 import hashlib
 import io
 import json
 import os
 import platform
-import queue
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import forked
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "examples" / "gallery"
@@ -50,28 +50,17 @@ SECTIONS = {
 FIELDS = ("section", "order", "caption", "alt")
 MOST_LINES, MOST_OF_A_MISSION = 40, 60
 """Lines of code a file may have, and one whose name ends in _mission; prose and empty lines are not counted."""
-TIMEOUT = 300
-"""Seconds after which a cell has failed."""
+TIMEOUT = 600
+"""Seconds after which an example has failed."""
 THUMBNAIL = (720, 480)
 """Pixels of the picture of a card."""
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
-SWEEP = """%reset -f
-import matplotlib
-import matplotlib.pyplot
-import matplotlib_inline.backend_inline as inline
-if not hasattr(inline, "settings_at_start"):
-    inline.set_matplotlib_formats("retina")
-    inline.settings_at_start = dict(matplotlib.rcParams)
-matplotlib.pyplot.close("all")
-matplotlib.rcParams.update(inline.settings_at_start)
-%reset -f"""
-"""A first cell that no reader sees: nothing of the notebook before stays, and pictures have twice as many pixels."""
 SHOW = b"\nplt.show()  # as a script: in a window\n"
 """The last line of a script that readers download; a notebook needs none."""
 CELL = re.compile(r"^# %%(.*)$")
 
 
-class GalleryError(Exception):
+class GalleryError(forked.Failed):
     """A file of the gallery that is not as it should be, or whose notebook failed."""
 
 
@@ -155,19 +144,23 @@ def notebook(example: Example) -> dict[str, Any]:
         cells.append(cell | ({"execution_count": None, "outputs": []} if kind == "code" else {}))
     return {
         "cells": cells,
-        "metadata": {"kernelspec": KERNEL, "language_info": {"name": "python"}},
+        "metadata": {
+            "kernelspec": KERNEL,
+            "language_info": {"name": "python", "pygments_lexer": "ipython3"},
+        },
         "nbformat": 4,
         "nbformat_minor": 5,
     }
 
 
 def surroundings() -> str:
-    """A digest of everything beside its text that decides what a notebook shows: polhode, the versions, this file."""
+    """A digest of everything beside its text that decides what a notebook shows: polhode, the versions, these files."""
     import matplotlib
     import numpy
 
     digest = hashlib.sha256(f"{platform.python_version()} {numpy.__version__} {matplotlib.__version__}".encode())
-    for path in [Path(__file__), *sorted((ROOT / "src" / "polhode").rglob("*"))]:
+    own = [Path(__file__).with_name(f"{name}.py") for name in ("cells", "forked", "gallery")]
+    for path in [*own, *sorted((ROOT / "src" / "polhode").rglob("*"))]:
         if path.is_file() and "__pycache__" not in path.parts:
             digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
@@ -188,93 +181,54 @@ def stored(path: Path, digest: str) -> dict[str, Any] | None:
 
 
 def executed(shown: Sequence[Example], folder: Path, workers: int) -> list[dict[str, Any]]:
-    """Notebooks with their outputs: those in the folder, where nothing has changed, or new ones.
-
-    Each worker has one kernel and takes one example after the other; in a kernel of its own each would spend more
-    time on imports than on its cells.
-    """
+    """Notebooks with their outputs: those in the folder, where nothing has changed, or new ones."""
     around = surroundings()
-    waiting: queue.SimpleQueue[Example] = queue.SimpleQueue()
-    for one in shown:
-        if stored(folder / f"{one.name}.ipynb", digest_of(one, around)) is None:
-            waiting.put(one)
+    paths = [folder / f"{one.name}.ipynb" for one in shown]
+    new = [(one, path) for one, path in zip(shown, paths, strict=True) if stored(path, digest_of(one, around)) is None]
 
-    def work() -> None:
-        with contextlib.ExitStack() as stack:
-            manager = None
-            while not waiting.empty():
-                with contextlib.suppress(queue.Empty):
-                    one = waiting.get_nowait()
-                    manager = manager or stack.enter_context(kernel())
-                    made = run(one, manager)
-                    made["metadata"]["digest"] = digest_of(one, around)
-                    (folder / f"{one.name}.ipynb").write_text(json.dumps(made, indent=1), encoding="utf-8")
+    def keep_notebook(k: int, made: dict[str, Any]) -> None:
+        one, path = new[k]
+        made["metadata"]["digest"] = digest_of(one, around)
+        path.write_text(json.dumps(made, indent=1), encoding="utf-8")
 
-    with ThreadPoolExecutor(workers) as pool:
-        for future in [pool.submit(work) for _ in range(workers)]:
-            future.result()
-    return [json.loads((folder / f"{one.name}.ipynb").read_text(encoding="utf-8")) for one in shown]
+    run([one for one, _ in new], workers, keep_notebook)
+    return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
 
 
-@contextlib.contextmanager
-def kernel() -> Iterator[Any]:
-    """A kernel for one notebook after the other; a fresh one for each would spend most of its time on imports."""
-    from jupyter_client.manager import AsyncKernelManager
-    from jupyter_core.utils import run_sync
+def run(
+    shown: Sequence[Example], workers: int = 1, done: Callable[[int, Any], None] = lambda k, made: None
+) -> list[dict[str, Any]]:
+    """Execute the cells of examples, each in an empty folder and in a process of its own."""
+    if shown:
+        import cells
 
-    manager = AsyncKernelManager(kernel_name="python3")
-    inline = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
-    run_sync(manager.start_kernel)(extra_arguments=["--log-level=40"], env=os.environ | inline)
-    try:
-        yield manager
-    finally:
-        run_sync(manager.shutdown_kernel)(now=True)
+        cells.warm()
+    return forked.several([partial(run_here, one) for one in shown], workers, TIMEOUT, done)
 
 
-def run(example: Example, manager: Any = None) -> dict[str, Any]:
-    """Execute the cells of an example in an empty folder and a swept kernel, by default one of its own."""
-    import tempfile
+def run_here(example: Example) -> dict[str, Any]:
+    """The notebook of an example with its outputs, from this process, which then is of no other use."""
+    import cells
 
-    import nbclient
-    import nbformat
-    from nbclient.exceptions import CellExecutionError
-
-    if manager is None:
-        with kernel() as own:
-            return run(example, own)
-    document = nbformat.from_dict(notebook(example))
+    made = notebook(example)
+    codes = [cell for cell in made["cells"] if cell["cell_type"] == "code"]
     with tempfile.TemporaryDirectory() as empty:
-        document.cells.insert(0, nbformat.v4.new_code_cell(f"%cd -q {empty}\n{SWEEP}"))
-        client = nbclient.NotebookClient(document, km=manager, timeout=TIMEOUT)
-        try:
-            client.execute(reset_kc=True)
-        except CellExecutionError as problem:
-            raise GalleryError(f"examples/gallery/{example.name}.py: {problem.ename}: {problem.evalue}") from None
-    made: dict[str, Any] = json.loads(nbformat.writes(document))
-    cells = made["cells"] = made["cells"][1:]
-    made["metadata"]["seconds"] = sum(seconds(cell) for cell in cells if cell["cell_type"] == "code")
-    for k, cell in enumerate(cell for cell in cells if cell["cell_type"] == "code"):
-        cell["execution_count"] = k + 1
+        found, problem, _ = cells.run([cell["source"] for cell in codes], empty, retina=True)
+        os.chdir(ROOT)
+    if problem:
+        raise GalleryError(f"examples/gallery/{example.name}.py: {problem}")
+    made["metadata"]["seconds"] = sum(one.seconds for one in found)
+    for cell, one in zip(codes, found, strict=True):
+        cell |= {"execution_count": one.count, "outputs": one.outputs}
         cell["metadata"] = {"mystnb": {"image": {"alt": example.alt, "width": "100%"}}}
         for output in cell["outputs"]:
             if output.get("name") == "stderr":
                 raise GalleryError(f"examples/gallery/{example.name}.py warns: {''.join(output['text'])}")
-            if output["output_type"] == "execute_result":
-                output["execution_count"] = k + 1
             if drawn := output.get("data", {}).get("image/png"):
                 output["data"]["image/png"] = base64.b64encode(lighter(base64.b64decode(drawn))).decode()
         without_words(cell)
     picture(made, example.name)
     return made
-
-
-def seconds(cell: dict[str, Any]) -> float:
-    """How long a cell took."""
-    begun, ended = (
-        datetime.fromisoformat(cell["metadata"]["execution"][word])
-        for word in ("iopub.execute_input", "shell.execute_reply")
-    )
-    return (ended - begun).total_seconds()
 
 
 def without_words(cell: dict[str, Any]) -> None:
@@ -315,7 +269,7 @@ def lighter(png: bytes) -> bytes:
     with Image.open(io.BytesIO(png)) as drawn:
         few = drawn.convert("RGB").quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     out = io.BytesIO()
-    few.save(out, "PNG", optimize=True)
+    few.save(out, "PNG")
     return min(out.getvalue(), png, key=len)
 
 

@@ -8,6 +8,7 @@ section names the benchmark or study that prints them, or ``typed_numbers.toml``
 
 from __future__ import annotations
 
+import posixpath
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -19,6 +20,11 @@ from urllib.parse import unquote, urlsplit
 REASONS = Path(__file__).parent.parent / "typed_numbers.toml"
 VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
 NO_PROSE = frozenset(["pre", "code", "script", "style", "math", "svg", "kbd", "samp", "title"])
+TREE = re.compile(r'<div class="sidebar-tree">.*?</div>', re.DOTALL)
+"""The navigation, which is the same on all pages of a folder."""
+COLOURED = re.compile(r'<span class="\w{1,3}">([^<]*)</span>')
+"""A word of code, with its colour."""
+FORMULA = re.compile(r"(?<=<math)[^>]*>.*?(?=</math>)", re.DOTALL)
 RESULT = re.compile(r"(?<![\w.^/-])\d+(?:\.\d+)?e[-+]?\d+\b")
 """A number in scientific notation."""
 MEASURES = re.compile(r"python benchmarks/\w+\.py|polhode reproduce \w+")
@@ -94,7 +100,8 @@ class Reader(HTMLParser):
 
 
 def read(text: str) -> Page:
-    """A page from its HTML."""
+    """A page from its HTML, of whose formulas and code the text is enough."""
+    text = FORMULA.sub(lambda found: ">" + re.sub(r"^[^>]*>|<[^>]*>", "", found[0]), COLOURED.sub(r"\1", text))
     reader = Reader()
     reader.feed(text)
     reader.close()
@@ -105,7 +112,7 @@ def faults(name: str, page: Page, site: dict[str, Page], folder: Path, reasons: 
     """What is wrong with one page, in sentences; ``site`` holds all pages by path below ``folder``."""
     for target in page.pictures:
         place = urlsplit(target)
-        if not target or (not place.scheme and place.path and not _file(folder, name, place.path).is_file()):
+        if not target or (not place.scheme and place.path and not (folder / _path(name, place.path)).is_file()):
             yield f"the picture {target or 'without a source'} is not there"
     shown = "".join(page.text)
     if "<Figure" in shown:
@@ -133,21 +140,18 @@ def broken(name: str, target: str, site: dict[str, Page], folder: Path) -> Itera
     link = urlsplit(target)
     if link.scheme or link.netloc or not target:
         return
-    path = _file(folder, name, link.path) if link.path else folder / name
-    if not path.exists():
+    path = _path(name, link.path) if link.path else name
+    if path not in site and not (folder / path).exists():
         yield f"links to {target}, which does not exist"
         return
-    try:
-        other = site.get(path.relative_to(folder.resolve() if link.path else folder).as_posix())
-    except ValueError:
-        other = None
-    place = unquote(link.fragment)
+    place, other = unquote(link.fragment), site.get(path)
     if place and other is not None and place not in other.places:
         yield f"links to {target}, where there is no such place"
 
 
-def _file(folder: Path, name: str, path: str) -> Path:
-    return (folder / name).parent.joinpath(unquote(path)).resolve()
+def _path(name: str, path: str) -> str:
+    """Where a page finds something, from the folder of the site."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), unquote(path)))
 
 
 def typed(path: Path = REASONS) -> dict[str, dict[str, str]]:
@@ -159,11 +163,13 @@ def typed(path: Path = REASONS) -> dict[str, dict[str, str]]:
 
 def examine(folder: Path, reasons: dict[str, dict[str, str]], skip: Iterable[str] = ()) -> list[str]:
     """Faults of all pages of a finished site, each after the name of its page."""
-    site = {
-        path.relative_to(folder).as_posix(): read(path.read_text(encoding="utf-8"))
-        for path in sorted(folder.rglob("*.html"))
-        if path.relative_to(folder).parts[0] not in {"_static", "_downloads", *skip}
-    }
+    site, seen = {}, set()
+    for path in sorted(folder.rglob("*.html")):
+        place = path.relative_to(folder)
+        if place.parts[0] not in {"_static", "_downloads", *skip}:
+            text = path.read_text(encoding="utf-8")
+            site[place.as_posix()] = read(TREE.sub("", text) if place.parent in seen else text)
+            seen.add(place.parent)
     return [
         f"{name}: {fault}"
         for name, page in site.items()

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from polhode_papers import STUDIES
+import forked
+
+from polhode_papers import STUDIES, report, study
 
 RESULTS = "results.json"
 
@@ -19,26 +19,16 @@ RESULTS = "results.json"
 def draw(folder: Path) -> None:
     """Run every study that has no results in the folder yet, several at a time; those that have are left alone."""
     missing = [name for name in STUDIES if not (folder / name / RESULTS).exists()]
-    with ThreadPoolExecutor(max(1, os.cpu_count() or 1)) as several:
-        for problem in several.map(lambda name: _draw(folder, name), missing):
-            if problem:
-                raise RuntimeError(problem)
+    forked.several([partial(_draw, folder, name) for name in missing], os.cpu_count() or 1)
 
 
-def _draw(folder: Path, name: str) -> str:
-    """Run a study; the empty string, or what went wrong."""
-    target = folder / name
-    target.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "polhode", "reproduce", name, "--quick", "--json", "--quiet", "-o", str(target)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        return f"polhode reproduce {name} --quick ended with {done.returncode}: {done.stderr[-2000:]}"
-    for table in target.glob("*.csv"):
-        table.unlink()
+def _draw(folder: Path, name: str) -> None:
+    """Run a study in this process; of its files the pictures and the results are kept."""
+    target, found = folder / name, study(name)
+    made, written = report.reproduce(found, target, quick=True, tables=False)
     draft = target / f"{RESULTS}.part"
-    draft.write_text(done.stdout, encoding="utf-8")
+    draft.write_text(json.dumps(report.as_json(found, made, True, written), allow_nan=False), encoding="utf-8")
     draft.replace(target / RESULTS)  # only now are they complete
-    return ""
 
 
 def results(folder: Path | None, name: str) -> dict[str, Any]:

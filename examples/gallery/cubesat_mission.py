@@ -82,6 +82,8 @@ for axis, (title, values) in zip(axes.flat, shown.items(), strict=True):
     axis.set(title=title, xlim=(0, 24), xlabel="hours")
     for begin, end in ds.polhode.eclipses() / 3600:
         axis.axvspan(begin, end, color="0.9", zorder=0)
+for axis, linear in ((axes[0, 0], 0.01), (axes[1, 1], 0.001)):
+    axis.set_yscale("symlog", linthresh=linear)  # a hundredth of the start remains
 
 # %% [markdown]
 # The hour in which the wheels take over, to turn and to play:

@@ -35,7 +35,7 @@ def satellites(e, k):
 
 heavy, orbit = 1e9, 2 * np.pi  # so heavy that its spin does not move its orbit
 craft = ph.system(ph.body("craft", heavy, (0.5, 1.0, 1.0)), ph.loads.central(1.0), ph.loads.gravity_gradient())
-ds = ph.chaos.megno(craft, "rkn6_14a", step=orbit / 24, t_end=50 * orbit, members=satellites(e, k), progress=True)
+ds = ph.chaos.megno(craft, "rkn6_14a", step=orbit / 16, t_end=50 * orbit, members=satellites(e, k), progress=True)
 
 # %% [markdown]
 # Beside the map, three of them, marked there: two swing, and the third turns over within three orbits.

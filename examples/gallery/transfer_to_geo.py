@@ -42,12 +42,12 @@ r, v = ph.kepler.state(mu, semi_major_axis=low, inclination=tilt)
 ds = ph.integrate(craft, "v2/kepler", step=60.0, t_end=108000.0, position=r, velocity=v)
 
 # %%
-fig = plt.figure()
+fig = plt.figure(figsize=(9.6, 4.2))
 path, cost = fig.add_subplot(121, projection="3d"), fig.add_subplot(122)
 for begin, end in ((0, around), (around, around + coast), (around + coast, 108000.0)):
     path.plot(*(ds.position.sel(time=slice(begin, end)).values.T / 1e6))
 path.scatter(*(ds.event_position.values.T / 1e6), color="#262626")
-path.set(title="Two burns", box_aspect=(1, 1, 0.5), xlabel="1000 km", zlim=(-20, 20))
+path.set(title="Two burns", box_aspect=(1, 1, 0.5), xlabel="1000 km", zlim=(-20, 20), zticks=(-20, 0, 20))
 cost.plot(np.degrees(first_turn), sum(costs))
 cost.plot(np.degrees(first_turn[best]), sum(costs)[best], "o")
 cost.set(xlabel="turned by the first burn (deg)", ylabel="velocity change in all (m/s)", title="Cost")

@@ -35,7 +35,7 @@ class Result:
 
 def reproduce(
     study: Study, folder: str | os.PathLike[str], figures: Sequence[Figure] = (), quick: bool = False,
-    report_progress: Reporter = lambda line: None, done: Callable[[Result], None] = lambda result: None,
+    report_progress: Reporter = lambda line: None, done: Callable[[Result], None] = lambda _: None, tables: bool = True,
 ) -> tuple[list[Result], Path]:  # fmt: skip
     """Compute figures, judge their claims, and write everything into a folder.
 
@@ -43,10 +43,10 @@ def reproduce(
     ----------
     figures : sequence of Figure
         Figures to compute; all of the study by default.
-    quick : bool
-        Compute the reduced form.
-        report_progress, done : function
-            Called with a line about what is being computed, and with the result of every finished figure.
+    quick, tables : bool
+        Compute the reduced form; write the data, too, as CSV.
+    report_progress, done : function
+        Called with a line about what is being computed, and with the result of every finished figure.
 
     Returns
     -------
@@ -68,9 +68,9 @@ def reproduce(
             report_progress(f"{figure.name}: files")
             verdicts = figure.judge(data, quick)
             remarks = {str(key): str(value) for key, value in data.attrs.items()}
-            tables = write_tables(data, target, figure.name)
+            data_files = write_tables(data, target, figure.name) if tables else ()
             pictures = write_pictures(figure, data, target)
-            results.append(Result(figure, data, verdicts, remarks, pictures, tables, time.perf_counter() - begun))
+            results.append(Result(figure, data, verdicts, remarks, pictures, data_files, time.perf_counter() - begun))
             done(results[-1])
         report = target / (f"{figures[0].name}.md" if len(figures) == 1 else "report.md")
         whole(report, partial(Path.write_text, data=markdown(study, results, quick), encoding="utf-8"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import json
 import os
@@ -28,6 +27,7 @@ SMALL = HEADER + PROSE + "# %%\nx = 2\n\n# %%\nimport matplotlib.pyplot as plt\n
 
 @pytest.fixture(scope="module")
 def gallery():
+    sys.path.append(str(ROOT / "docs" / "_ext"))
     spec = importlib.util.spec_from_file_location("docs_gallery", ROOT / "docs" / "_ext" / "gallery.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules["docs_gallery"] = module  # dataclasses look their module up
@@ -110,17 +110,16 @@ LOOKS = (
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """What ``gallery.run`` makes of files one after the other in one kernel, in a process of its own (kernels leave
-    sockets): notebooks or errors."""
-    pytest.importorskip("nbclient")
-    pytest.importorskip("ipykernel")
+    """What ``gallery.run`` makes of files one after the other, in a build of its own: notebooks or errors."""
+    pytest.importorskip("matplotlib_inline")
+    pytest.importorskip("nbformat")
     texts = {"leaves": SMALL.replace("x = 2", LEAVES), "looks": SMALL.replace("x = 2", LOOKS), "small": SMALL}
     texts |= {f"bad{k}": SMALL.replace(old, new) for k, (old, new, _) in enumerate(BAD)}
     code = (
         "import json, pathlib, sys, gallery\n\n\n"
-        "def of(path):\n    try:\n        return gallery.run(gallery.read(pathlib.Path(path)), one)\n"
+        "def of(path):\n    try:\n        return gallery.run([gallery.read(pathlib.Path(path))])[0]\n"
         "    except gallery.GalleryError as problem:\n        return str(problem)\n\n\n"
-        "with gallery.kernel() as one:\n    print(json.dumps({path: of(path) for path in sys.argv[1:]}))\n"
+        "print(json.dumps({path: of(path) for path in sys.argv[1:]}))\n"
     )
     folder = tmp_path_factory.mktemp("files")
     files = [written(folder, text, name).name for name, text in texts.items()]
@@ -138,10 +137,13 @@ def test_a_file_becomes_pages_once(gallery, made, tmp_path, monkeypatch):
 
     runs = []
     monkeypatch.setattr(gallery, "surroundings", lambda: "here")
-    monkeypatch.setattr(gallery, "kernel", lambda: contextlib.nullcontext("a kernel"))
-    monkeypatch.setattr(
-        gallery, "run", lambda example, manager: runs.append(example.name) or json.loads(json.dumps(made))
-    )
+
+    def run(new, workers, done):
+        runs.extend(one.name for one in new)
+        for k in range(len(new)):
+            done(k, json.loads(json.dumps(made)))
+
+    monkeypatch.setattr(gallery, "run", run)
     source, pages = tmp_path / "source", tmp_path / "pages"
     written(source, SMALL)
     gallery.write(pages, source)
@@ -169,7 +171,7 @@ def test_an_example_that_fails_warns_or_draws_nothing_is_named(made, k):
     assert made[f"bad{k}"].startswith(f"examples/gallery/bad{k}.py") and BAD[k][2] in made[f"bad{k}"]
 
 
-def test_a_notebook_finds_nothing_of_the_one_before_it_in_its_kernel(made):
+def test_a_notebook_finds_nothing_of_the_one_before_it(made):
     assert "".join(made["looks"]["cells"][1]["outputs"][0]["text"]) == "False [] 1.5\n"
 
 

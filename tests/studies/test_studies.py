@@ -523,6 +523,8 @@ def test_report_of_a_made_up_study(tmp_path):
     facts = report.as_json(study, results, False, written)
     assert json.loads(json.dumps(facts, allow_nan=False))["figures"]["fig01"]["claims"][1]["numbers"] == {"x": None}
     assert "fails" in report.plain(results[0])
+    drawn, _ = report.reproduce(study, tmp_path / "pictures", tables=False)
+    assert results[0].tables and not drawn[0].tables and not list((tmp_path / "pictures").glob("*.csv"))
     single, other = report.reproduce(study, tmp_path, study.figures)
     assert other.name == "fig01.md" and len(single) == 1
 
