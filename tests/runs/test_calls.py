@@ -125,10 +125,12 @@ def test_a_new_system_of_a_kind_finds_its_kernels_in_the_process(name, monkeypat
     """Nothing is compiled, digested, bound or read from disk for it."""
     make, method, start = NEW[name]
 
-    def run(k):
-        ph.integrate(make(k), method, step=0.01, steps=5, **start)
+    def run(k, times=1):
+        system = make(k)
+        for _ in range(times):
+            ph.integrate(system, method, step=0.01, steps=5, **start)
 
-    run(0.01)
+    run(0.01, 2)  # of which the second has a kernel of its own
     for function in ("bind", "_compiled_kernel", "helper"):
         monkeypatch.setattr(jit, function, None)
     run(0.02)
