@@ -429,10 +429,17 @@ def test_steps_that_somebody_wrote_are_shown_as_they_are():
     assert any("step north" in text for text in heading) and any("many steps" in text for text in heading)
 
 
+def jointed():
+    """A pendulum on a hinge."""
+    system = ph.system(ph.body("bar", 1.0, (1, 1, 0.1)), ph.loads.weight(),
+                       ph.joints.hinge((0, 0, 1), (0, 1, 0)).on("bar", ph.ground))  # fmt: skip
+    return ph.integrate(system, "v2", step=0.01, steps=20, start=ph.assemble(system, {"hinge": 0.3}))
+
+
 def test_every_panel_is_offered_somewhere(craft, water, agile):
     found = {panel.name for ds in (
         craft, water, agile, example("outer-planets"), example("leo-decay"), example("detumble-in-orbit"),
-        example("cubesat"), sprung(),
+        example("cubesat"), sprung(), jointed(),
         point(position=(1, 0, 0), velocity=(0, 1, 0), stiffness=(1.0, 2.0, 1.0)),
     ) for panel in offered(Shown(ds))}  # fmt: skip
     assert found == set(PANELS)

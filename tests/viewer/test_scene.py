@@ -3,6 +3,7 @@
 import functools
 import json
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 
@@ -11,6 +12,7 @@ from each import each
 from each_system import built, start_of
 from polhode.errors import InvalidInput
 from polhode.plots.shown import coastline
+from polhode.trajectory.relative import fastenings, gap
 from polhode.viewer.arrays import read
 from polhode.viewer.page import references
 from polhode.viewer.scene import dumped
@@ -595,6 +597,36 @@ def test_bodies_together_are_seen_from_the_first():
         np.linalg.norm(r[:, 1] - r[:, 0], axis=1), tethered(about=False).polhode.relative().distance, rtol=1e-5
     )
     assert ph.view(ds.isel(body=[0, 1])).scene["runs"][0]["together"] is None
+
+
+def test_joints_are_between_their_bodies_and_panels_say_how_far_they_are_open():
+    system = ph.system(
+        ph.body("cart", 2.0, (1, 1, 1)), ph.body("arm", 1.0, (0.2, 0.2, 0.05)), ph.body("bob", 0.5),
+        ph.joints.slider((1, 0, 0), (0, 0, 0.1), (0.2, 0, 0.1), attitude=(np.sqrt(0.5), 0, 0, np.sqrt(0.5)))
+        .on("cart", ph.ground),
+        ph.joints.hinge((0, 0, 0.5), (0, 2, 0), name="pin").on("arm", "cart"),
+        ph.joints.rod(0.7, of_other=(0, 0, -0.5)).on("bob", "arm"), ph.loads.weight(),
+    )  # fmt: skip
+    start = ph.assemble(system, {"slider": 0.3, "pin": 1.0}, {"slider": 0.5})
+    ds = ph.integrate(system, "v2", step=0.01, steps=40, start=start)
+    view = ph.view(ds)
+    found = view.scene["runs"][0]["together"]
+    rail, pin, rod = found["joints"]
+    assert [one["bodies"] for one in found["joints"]] == [[0, -1], [1, 0], [2, 1]] and not found["links"]
+    np.testing.assert_allclose(numbers(view, found["position"])[-1], ds.position[-1], rtol=1e-6)
+    np.testing.assert_allclose(rail["axes"], [(1, 0, 0), (0, 1, 0)], rtol=0, atol=1e-15)
+    along = ds.position[:, 0, 1]  # of the cart's middle, which its point is above of
+    np.testing.assert_allclose(rail["span"], [along.min(), along.max()], rtol=0, atol=1e-14)
+    assert pin["axes"] == [[0, 1, 0], [0, 1, 0]] and rod["at"][1] == [0, 0, -0.5]
+    assert "true to scale" in fact(view, "together")
+    open_by = [gap(ds, one) for one in fastenings(ds)]
+    assert max(map(max, open_by)) < 1e-13
+    moved = ds.assign(position=ds.position + [(0, 0.1, 0.02), (0, 0.1, 0.05), (0, 0.1, 0.05)])
+    far = [gap(moved, one) for one in fastenings(moved)]
+    for one, least in zip(far, (0.02, 0.03, 0.0), strict=True):
+        np.testing.assert_allclose(one, least, rtol=0, atol=1e-13)
+    said = " ".join(one.get_text() for one in ph.plots.figure(moved, ["joints"]).findobj(mpl.text.Text))
+    assert "How far joints are open" in said and "largest 0.03" in said
 
 
 def test_bodies_of_a_sum_have_their_shapes_and_their_wheels():

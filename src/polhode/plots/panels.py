@@ -105,6 +105,7 @@ TABLE = (
           "a load between two bodies", lambda shown: bool(shown.pairs), along.draw_relative_position),
     Panel("relative_attitude", "angle between the attitudes of two bodies", "a load between two bodies with an inertia",
           lambda shown: bool(shown.turning_pairs), along.draw_relative_attitude),
+    Panel("joints", "how far joints are open", "joints", lambda shown: bool(shown.fastenings), along.draw_joints),
     *(Panel(name, f"{words.lower()} of the osculating orbit", "an orbit about a centre or the heaviest body",
             lambda shown: _orbit(shown) or shown.dominated, partial(along.draw_element, name))
       for name, words in along.NAMED.items()),
@@ -162,6 +163,8 @@ KINDS = (
     Kind("an orbit", lambda shown: _orbit(shown) and "attitude" not in shown,
          ("energy", "momenta", "altitude", "semi_major_axis", "eccentricity", "inclination", "node", "orbit",
           "ground_track")),
+    Kind("a mechanism", lambda shown: bool(shown.fastenings),
+         ("energy", "joints", "energies", "momenta", "rates", "attitude")),
     Kind("a rigid body that also travels", lambda shown: _solid(shown) and "position" in shown,
          ("energy", "momenta", "attitude", "rates", "polhode", "path")),
     Kind("a top",

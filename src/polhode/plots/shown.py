@@ -23,7 +23,7 @@ from polhode.lazy import xr
 from polhode.plots.rows import scattered, thinned
 from polhode.trajectory import frames, surroundings
 from polhode.trajectory.convergence import total_of
-from polhode.trajectory.relative import joined, relative
+from polhode.trajectory.relative import Fastening, fastenings, joined, relative
 from polhode.trajectory.schema import MOVING, trajectory
 
 TIME_UNITS = (("s", 1.0, 600.0), ("min", 60.0, 10800.0), ("h", 3600.0, 345600.0), ("d", 86400.0, 9.5e7),
@@ -308,6 +308,11 @@ class Shown:
     def pairs(self) -> list[tuple[int, int]]:
         """Bodies that loads act between, by their places."""
         return joined(self.ds) if "position" in self.ds and "velocity" in self.ds else []
+
+    @cached_property
+    def fastenings(self) -> list[Fastening]:
+        """The joints of the run."""
+        return fastenings(self.ds) if "position" in self.ds else []
 
     @cached_property
     def turning_pairs(self) -> list[tuple[int, int]]:

@@ -27,6 +27,7 @@ from polhode.trajectory import frames
 from polhode.trajectory.convergence import momentum_errors
 from polhode.trajectory.energies import MASSLESS
 from polhode.trajectory.frames import relative_motion, where_known
+from polhode.trajectory.relative import gap
 from polhode.trajectory.schema import labels_of
 
 CHARTS = ("euler_angles", "rotation_vector", "modified_rodrigues", "gibbs_rodrigues")
@@ -396,6 +397,24 @@ def draw_relative_attitude(axes: Axes, shown: Shown) -> None:
         f"attitudes of {_pair(shown, pairs[0])}" if len(pairs) == 1 else "attitudes of bodies that act on each other"
     )
     curves(axes, shown, f"Angle between the {words}", angles, labels, "rad")
+
+
+def draw_joints(axes: Axes, shown: Shown) -> None:
+    """Plot how far the joints are open, on a logarithmic scale."""
+    joints = shown.fastenings
+    values = np.column_stack([shown.increasing(gap(shown.thin.ds, one)) for one in joints])
+    known = values[np.isfinite(values)]
+    largest, places = float(known.max(initial=0.0)), shown.values("position")
+    floor = FLOOR * (float(np.abs(places[np.isfinite(places)]).max(initial=0.0)) or 1.0)
+    for k in np.argsort(-np.nan_to_num(values).max(axis=0, initial=0.0))[:MOST][::-1]:
+        line(axes, shown.thin.times, np.maximum(values[:, k], floor), COLOURS[k % len(COLOURS)])
+    log_axis(axes)
+    axes.set_ylim(floor / 2, max(160 * floor, 5 * largest))
+    title(axes, "How far joints are open", f"largest {style.scientific(largest)}" if largest else "exactly closed")
+    axes.set_ylabel(shown.units("position"))
+    time_axis(axes, shown, shown.thin.times)
+    style.label_ends(axes, [(max(float(values[-1, k]), floor), one.name, COLOURS[k % len(COLOURS)])
+                            for k, one in enumerate(joints[:MOST])])  # fmt: skip
 
 
 def _pair(shown: Shown, pair: tuple[int, int], words: str = " and ", turned: bool = False) -> str:

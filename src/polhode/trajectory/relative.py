@@ -1,9 +1,9 @@
-"""One body as seen from another, and which bodies loads act between."""
+"""One body as seen from another, and which bodies loads act between or joints hold."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from polhode.trajectory.frames import lvlh_attitude, where_known
 from polhode.trajectory.schema import trajectory
 from polhode.trajectory.surroundings import recorded
 
+JOINTS = ("ball", "hinge", "slider", "weld", "rod")
 FRAMES = ("space", "body", "lvlh")
 """Axes of relative positions: of space, of the body that is seen from, of its LVLH."""
 
@@ -107,3 +108,55 @@ def joined(ds: xr.Dataset, turning: bool = False) -> list[tuple[int, int]]:
         if pair not in found and pair[::-1] not in found and (solid or not turning):
             found.append(pair)
     return found
+
+
+class Fastening(NamedTuple):
+    """A joint of a run; a body of -1 is the ground."""
+
+    name: str
+    kind: str
+    bodies: list[int]
+    points: list[Array]
+    axes: list[Array]
+    length: float
+
+
+def fastenings(ds: xr.Dataset) -> list[Fastening]:
+    """The joints of a run, with points, and unit vectors along axes or zeros, in the axes of both bodies."""
+    given, found = recorded(ds), []
+    names = [name for name, one in given.items() if isinstance(one, Mapping) and one.get("kind") == "body"]
+    if "body" in ds.dims:
+        names = [str(one) for one in ds["body"].values] if "body" in ds.coords else []
+    for name, one in given.items():
+        on = one["on"] if isinstance(one, Mapping) and one.get("kind") in JOINTS else []
+        if len(on) != 2 or on[0] not in names or on[1] not in (*names, "ground"):
+            continue
+        *points, axis = (np.asarray(one.get(word, (0.0, 0.0, 0.0)), dtype=float) for word in ("at", "of_other", "axis"))
+        other = np.asarray(one.get("axis_of_other") or axis, dtype=float)
+        if one["kind"] == "slider" and "attitude" in one:
+            other = rotation.rotate(np.asarray(one["attitude"], dtype=float), axis)
+        axes = [x / (np.linalg.norm(x) or 1.0) for x in (axis, other)]
+        bodies = [names.index(body) if body in names else -1 for body in on]
+        found.append(Fastening(name, one["kind"], bodies, points, axes, float(one.get("length", 0.0))))
+    return found
+
+
+def apart(ds: xr.Dataset, one: Fastening) -> tuple[Array, Array]:
+    """From the point of the second body of a joint to that of the first (time, 3), and the second's axis, in space."""
+    n, ends = ds.sizes["time"], list[Array]()
+    for b, at, axis in zip(one.bodies, one.points, one.axes, strict=True):
+        end, along = at + np.zeros((n, 3)), axis + np.zeros((n, 3))
+        if b >= 0 and "attitude" in ds:
+            q: Array = ds["attitude"].values.reshape(n, -1, 4)[:, b]
+            end, along = rotation.rotate(q, end), rotation.rotate(q, along)
+        ends.append(end + ds["position"].values.reshape(n, -1, 3)[:, b] if b >= 0 else end)
+    return ends[0] - ends[1], along
+
+
+def gap(ds: xr.Dataset, one: Fastening) -> Array:
+    """How far a joint is open (time,): the distance of its points, of a slider across its axis, of a rod less its
+    length."""
+    d, axis = apart(ds, one)
+    if one.kind == "slider":
+        d = d - np.einsum("ti,ti->t", d, axis)[:, None] * axis
+    return np.abs(np.sqrt(np.einsum("ti,ti->t", d, d)) - one.length)

@@ -13,7 +13,7 @@ from polhode.errors import InvalidInput
 from polhode.plots.rows import even
 from polhode.plots.shown import Shown, coastline
 from polhode.trajectory import frames as seen
-from polhode.trajectory.relative import joined
+from polhode.trajectory.relative import apart, fastenings, joined
 from polhode.trajectory.surroundings import turned
 from polhode.viewer import motions
 from polhode.viewer.arrays import FINE, Arrays
@@ -174,30 +174,45 @@ MOST_TOGETHER = 25  # most bodies that are drawn so
 
 
 def together(run: Shown, arrays: Arrays, facts: list[tuple[str, str]]) -> dict[str, Any] | None:
-    """The entry ``together`` of a run; None where no load is on two bodies that move.
+    """The entry ``together`` of a run; None where no load is on two bodies that move, and no joint.
 
     ``position`` (F, B, 3) and ``attitude`` (F, B, 4) are in LVLH of the first body, with it at the origin, about a
     centre, else in space with the centre of mass at the origin. Each link has its two ``bodies``, of a tether also
-    where it is fastened, in their axes, and its length.
+    where it is fastened, in their axes, and its length. Joints have their two ``bodies``, the ground as -1, points and
+    axes in those, and sliders the least and largest length on their line. With joints to the ground the origin is that
+    of space, else without orbit the centre of mass.
     """
     r, pairs = run.of("position"), joined(run.whole)
-    if r is None or not pairs or run.bodies > MOST_TOGETHER:
+    held, names = fastenings(run.whole) if r is not None else [], motions.names_of(run)
+    if r is None or not (pairs or held) or run.bodies > MOST_TOGETHER:
         return None
     q, frame = motions.attitude(run), lvlh(run) if about_a_centre(run) else None
-    if frame is None:
+    grounded = any(one.bodies[1] < 0 for one in held)
+    if frame is None and not grounded:
         weights = np.ones(run.bodies) if run.mass is None else run.mass / run.mass.sum()
         r = r - np.einsum("b,fbi->fi", weights / weights.sum(), r)[:, None]
-    else:
+    elif frame is not None:
+        held = [one for one in held if one.bodies[1] >= 0]
         turns = np.repeat(frame, run.bodies, axis=0)
         r = rotation.rotate_inverse(turns, (r - r[:, :1]).reshape(-1, 3)).reshape(r.shape)
         if q is not None:
             q = rotation.multiply(rotation.conjugate(turns), q.reshape(-1, 4)).reshape(q.shape)
     if not np.isfinite(r).all() or not np.any(r):
         return None
-    where = "the centre of mass, in space" if frame is None else f"{motions.names_of(run)[0]}, in its LVLH: z is down"
-    facts.append(("together", f"seen from {where}; bodies are magnified where they are small"))
-    links: list[dict[str, Any]] = [{"bodies": list(pair)} for pair in pairs]
-    names = motions.names_of(run)
+    where = f"{[*names, 'the body'][0]}, in its LVLH: z is down"
+    if frame is None:
+        where = "the origin of space" if grounded else "the centre of mass, in space"
+    sizes = "; true to scale" if held else "; bodies are magnified where they are small"
+    facts.append(("together", f"seen from {where}{sizes}"))
+    links: list[dict[str, Any]] = [{"bodies": list(pair)} for pair in pairs if not held]
+    joints = []
+    for one in held:
+        span = [0.0, 0.0]
+        if one.kind == "slider":
+            along = np.einsum("ti,ti->t", *apart(run.ds, one))
+            span = [float(along.min()), float(along.max())]
+        joints.append({"name": one.name, "kind": one.kind, "bodies": one.bodies, "span": span,
+                       "at": [x.tolist() for x in one.points], "axes": [x.tolist() for x in one.axes]})  # fmt: skip
     for load in run.arguments.values():
         on = load.get("on", ()) if isinstance(load, Mapping) and load.get("kind") == "tether" else ()
         if len(on) == 2 and all(name in names for name in on):
@@ -205,5 +220,5 @@ def together(run: Shown, arrays: Arrays, facts: list[tuple[str, str]]) -> dict[s
             links.append({"bodies": [names.index(name) for name in on], "at": ends, "length": float(load["length"])})
     return {
         "position": arrays.single(r), "attitude": None if q is None else arrays.short(motions.steady(q), 1.0),
-        "links": links, "local": frame is not None,
+        "links": links, "joints": joints, "local": frame is not None,
     }  # fmt: skip

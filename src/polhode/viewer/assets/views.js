@@ -11,7 +11,7 @@ polhodeViewer.views = (() => {
   const body = {
     name: "Body",
     about: "The body turning in space",
-    offered: (run) => Boolean(run.bodies.attitude) && !run.cell && (!run.bodies.position || run.bodies.count === 1),
+    offered: (run) => Boolean(run.bodies.attitude) && !run.cell && !run.together && (!run.bodies.position || run.bodies.count === 1),
     frames: true,
     make(run, stage) {
       const all = new THREE.Group(), many = Math.min(run.bodies.count, MOST), across = Math.ceil(Math.sqrt(many));
@@ -270,19 +270,20 @@ polhodeViewer.views = (() => {
 
   const together = {
     name: "Together",
-    about: "Bodies that act on each other, near by; tethers between them",
+    about: "Bodies with tethers and joints",
     offered: (run) => Boolean(run.together),
     make(run, stage) {
-      const { position, attitude: q, links, local } = run.together, many = run.bodies.count, all = new THREE.Group();
-      const [low, high] = limits(position), middle = low.map((a, i) => 0.5 * (a + high[i])), extent = 0.5 * Math.hypot(...high.map((a, i) => a - low[i]));
+      const { position, attitude: q, links, joints, local } = run.together, many = run.bodies.count, all = new THREE.Group();
+      const [low, high] = limits(position), middle = low.map((a, i) => 0.5 * (a + high[i])), far = 0.5 * Math.hypot(...high.map((a, i) => a - low[i]));
       const shape = (b) => run.bodies.shapes[Math.min(b, run.bodies.shapes.length - 1)];
       const largest = Math.max(...Array.from({ length: many }, (_, b) => shapes.reach(shape(b))));
-      const size = 1 / extent, magnified = Math.max(1, (LEAST * extent) / largest);
+      const extent = joints.length ? Math.max(far, largest) : far, size = 1 / extent, magnified = joints.length ? 1 : Math.max(1, (LEAST * extent) / largest);
       const names = run.bodies.names || [], paths = new THREE.Group(), discs = new THREE.Group(), turning = [], rotors = [];
       const movers = Array.from({ length: many }, (_, b) => {
         const place = new THREE.Group(), held = new THREE.Group(), solid = shapes.solid(shape(b)), near = size * magnified * shapes.reach(shape(b));
         solid.scale.setScalar(size * magnified);
         held.add(solid);
+        if (joints.length) solid.traverse((one) => one.material && [one.material].flat().forEach((look) => Object.assign(look, { transparent: true, opacity: 0.5 })));
         const carried = new THREE.Group();
         carried.scale.setScalar(near);
         rotors.push(...rotorsOf(run, carried, b));
@@ -292,15 +293,17 @@ polhodeViewer.views = (() => {
         place.add(held);
         if (names[b]) {
           const label = shapes.word(names[b], ofBody(b), 0.11);
-          label.position.z = (local ? -1 : 1) * (near + 0.07);
+          label.position.z = (local ? -1 : 1) * ((joints.length ? 0.4 : 1) * near + 0.07);
           place.add(label);
         }
         paths.add(shapes.way(run, position, b, size, ofBody(b), 0.45, 1.4, 0.005));
         all.add(place);
         return place;
       });
+      all.add((turning[-1] = movers[-1] = new THREE.Group()));
+      joints.forEach((one) => fasten(one, extent, turning));
       // A tether is pale while it is slack; other loads are thin lines between the bodies.
-      const lines = links.filter((one) => one.at || !links.some((other) => other.at && String(other.bodies) === String(one.bodies))).map((one) => {
+      const lines = [...links, ...joints.filter((one) => one.kind === "rod")].filter((one) => one.at || !links.some((other) => other.at && String(other.bodies) === String(one.bodies))).map((one) => {
         const thick = one.at ? 0.009 : 0.0025, line = new THREE.Mesh(new THREE.CylinderGeometry(thick, thick, 1, 10).rotateX(Math.PI / 2), shapes.surface(one.at ? TETHER : colours().faint));
         line.material.transparent = true;
         all.add(line);
@@ -326,22 +329,43 @@ polhodeViewer.views = (() => {
             line.position.copy(from).add(to).multiplyScalar(0.5);
             if (whole > 0) line.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), along.clone().divideScalar(whole));
             line.scale.z = Math.max(1e-6, whole);
-            line.material.opacity = at && !taut(run, k, part, [a, b], at, length) ? 0.3 : 1;
+            line.material.opacity = at && length && !taut(run, k, part, [a, b], at, length) ? 0.3 : 1;
           }
         },
         legend: [
           ...(many <= 12 ? names.map((name, b) => [ofBody(b), name]) : []),
-          ...(lines.some((one) => one.at) ? [[TETHER, "tether, pale while it is slack"]] : []),
+          ...(joints.length ? [[JOINT, "joints"]] : []),
+          ...(links.some((one) => one.at) ? [[TETHER, "tether, pale while it is slack"]] : []),
           ...[...new Map(rotors.map((one) => [one.name, one.colour]))].map(([name, colour]) => [colour, `${name}, by momentum`]),
         ],
         describe(k) {
+          if (!links.length) return "";
           const [a, b] = links[0].bodies, apart = row(position, k, 0, 3, 3 * b).map((x, i) => x - row(position, k, 0, 3, 3 * a)[i]);
           return `${names[b] || "the second body"} is ${text(Math.hypot(...apart), 5)} from ${names[a] || "the first"}`;
         },
       };
     },
   };
-  const TETHER = "#3d3d3d";
+  const TETHER = "#3d3d3d", JOINT = "#b2182b";
+
+  // A joint: a ball, a pin, a block on its rail, with struts from the middles of its bodies or a foot on the ground; of
+  // a weld the struts alone.
+  function fasten({ kind, bodies, at, axes, span }, extent, holders) {
+    const d = 0.016, V = THREE.Vector3, [u, w] = at.map((x) => new V(...x).divideScalar(extent)), [m, n] = axes.map((x) => new V(...x)), pale = colours().faint;
+    const add = (i, form, place, colour = JOINT) => {
+      const found = new THREE.Mesh(form, shapes.surface(colour));
+      found.position.copy(place);
+      holders[bodies[i]].add(found);
+      return found;
+    };
+    const bar = (i, thick, place, axis, a, b, colour) => add(i, new THREE.CylinderGeometry(thick, thick, b - a), place.clone().addScaledVector(axis, 0.5 * (a + b)), colour).quaternion.setFromUnitVectors(new V(0, 1, 0), axis);
+    const ball = (i, place) => add(i, new THREE.SphereGeometry(0.024), place);
+    [u, w].forEach((x, i) => (bodies[i] < 0 ? add(i, new THREE.BoxGeometry(0.03, 0.03, 0.03), x, pale) : bar(i, 0.005, new V(), x.clone().normalize(), 0, x.length(), pale)));
+    if (kind === "slider") bar(1, 0.01, w, n, span[0] / extent - 0.1, span[1] / extent + 0.1, pale);
+    if (m.length()) bar(0, d, u, m, -3 * d, 3 * d);
+    else if (kind !== "weld") ball(0, u);
+    if (kind === "rod") ball(1, w);
+  }
 
   // Whether the ends of a tether, at their true places, are as far apart as it is long.
   function taut(run, k, part, bodies, at, length) {
