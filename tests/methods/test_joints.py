@@ -435,3 +435,20 @@ def test_a_run_goes_on_from_a_row_of_another():
         given = mx.mechanism(name)
         ds = js.run(given, "kl6b/joints", 4 * STEPS[name], system=system(name))
         ph.integrate(system(name), "kl6b/joints", step=0.01, steps=2, **js.state_of(ds))
+
+
+def test_gimbals_whose_joints_are_all_at_the_origin():
+    """Nothing there has a length but the bodies themselves; the rotor spins on, the vertical momentum stays."""
+    system = ph.system(
+        ph.body("outer", 0.4, (0.004, 0.004, 0.002)), ph.body("inner", 0.3, (0.002, 0.002, 0.003)),
+        ph.body("rotor", 1.0, (0.0015, 0.003, 0.0015)), ph.body("point", 1.0),
+        ph.joints.hinge((0, 0, 0), (0, 0, 1), name="azimuth").on("outer", ph.ground),
+        ph.joints.hinge((0, 0, 0), (1, 0, 0), name="tilt").on("inner", "outer"),
+        ph.joints.hinge((0, 0, 0), (0, 1, 0), name="spin").on("rotor", "inner"),
+        ph.joints.ball().on("point", ph.ground),
+    )  # fmt: skip
+    start = ph.assemble(system, {"tilt": 0.3}, {"spin": 100.0, "tilt": 1.0})
+    ds = ph.integrate(system, "kl6b/joints", step=1e-3, steps=200, start=start)
+    spin = ph.rotation.rotate(ds.attitude.values, ds.angular_momentum.values).sum(axis=1)[:, 2]
+    assert abs(ds.position).max() < 1e-15 and abs(ds.energy_error).max() < 1e-12
+    assert abs(spin - spin[0]).max() < 1e-13 * abs(ds.angular_momentum).max()

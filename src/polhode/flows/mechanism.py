@@ -23,6 +23,8 @@ then those of the mechanism.
 
 from __future__ import annotations
 
+from math import sqrt
+
 from polhode.algebra.quaternion import to_matrix
 from polhode.algebra.so3 import add, axpy, cross, dot, scale
 from polhode.kernel import layout as L
@@ -148,6 +150,10 @@ def residuals(m, G, R, y, p):
             x, z = position_of(a, y, p), position_of(b, y, p)
             d = add(axpy(-1.0, z, x), axpy(-1.0, w, u))
             size = largest3(x) + largest3(z) + largest3(u) + largest3(w)
+            inverse, j = p.bodies[L.CONSTANTS * a + L.INVERSE_MASS], get3(p.bodies, L.CONSTANTS * a + L.INVERSE_INERTIA)
+            if size * size * largest3(j) < inverse and largest3(j) > 0.0:  # all at the origin, as in gimbals
+                size = sqrt(inverse / largest3(j))
+            size = size if size > 0.0 else 1.0
             if kind == BALL:
                 put_row(to, (1.0, 0.0, 0.0), (0.0, u[2], -u[1]), (0.0, -w[2], w[1]), p)
                 put_row(to + ROW, (0.0, 1.0, 0.0), (-u[2], 0.0, u[0]), (w[2], 0.0, -w[0]), p)
