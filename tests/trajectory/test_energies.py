@@ -2,6 +2,7 @@
 
 import dataclasses
 import warnings
+from functools import partial
 from math import cos, pi, sin
 
 import numpy as np
@@ -13,8 +14,8 @@ from polhode.checks.system_measures import conservation_drifts
 from polhode.runs import streamed
 from polhode.runs.initial_state import start_state
 from polhode.trajectory import growing
-from polhode.trajectory.energies import energy_balance
-from polhode.trajectory.quantities import BEYOND, LARGE, ROUNDING
+from polhode.trajectory.energies import energy_balance, of_one_body
+from polhode.trajectory.quantities import BEYOND, LARGE, ROUNDING, Constants, of_bodies
 
 EPS = np.finfo(float).eps
 RUN = {"step": 0.02, "t_end": 10.0}
@@ -255,3 +256,14 @@ def test_runs_of_one_system_share_what_is_said_of_variables_but_not_its_attribut
     again = ph.integrate(top, **how)
     assert not any("mine" in again[name].attrs for name in again.variables) and again.attrs == first.attrs
     assert again.identical(ph.integrate(top_of(0.0), **how))
+
+
+@each("build, moves", [(ph.free_body, False), (partial(ph.rigid_body, mass=2.0), True)])
+def test_velocities_of_a_body_that_only_rotates_take_no_memory(build, moves):
+    body, states = build(BODY), np.random.default_rng(1).normal(size=(5, 13))
+    constants = Constants(*body.for_kernels)
+    made, _, _ = of_one_body(np.arange(5.0), states, constants, body, None)
+    assert np.shares_memory(made.velocity, made.angular_momentum_space) is not moves
+    apart = of_bodies(states, constants)
+    for name in {*made._fields} - ({"velocity"} if not moves else set()):
+        assert np.array_equal(getattr(made, name), getattr(apart, name)), name

@@ -233,10 +233,10 @@ class Outcome:
         is to be judged."""
         run, constants = self.run, self.constants
         if run.judged and run.system.N == 1 and self.rows.size:
-            role, columns = run.for_potential, run.system.work_columns
+            role = run.for_potential
             potential = role and (bodies, np.array(constants.parameters), role[2])
             try:
-                found = of_one_body(self.times.ravel(), self.rows, constants, columns, potential)
+                found = of_one_body(self.times.ravel(), self.rows, constants, run.system, potential)
             except Exception:  # a function of the user's
                 return None, None, None
             if (found[2].first == self.rows.shape[1]).all():
