@@ -348,9 +348,9 @@ def answering(function: Asked) -> Asked:
 
     @functools.wraps(function)
     def wrapper(*arguments: Any, **keywords: Any) -> Any:
-        for name in keywords:
-            if name not in names and not open_ended:
-                raise unknown_name(f"argument of {function.__name__}", name, known)
+        if not (open_ended or names.issuperset(keywords)):
+            name = next(name for name in keywords if name not in names)
+            raise unknown_name(f"argument of {function.__name__}", name, known)
         try:
             return function(*arguments, **keywords)
         except TypeError:

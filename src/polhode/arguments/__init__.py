@@ -32,7 +32,8 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.integer]
 
-NUMBERS = frozenset({float, int, np.float64, np.int64})  # types that are plain numbers, without units
+FLOATS, LISTS = frozenset({float, np.float64}), (list, tuple)
+NUMBERS = FLOATS | {int, np.int64}  # types that are plain numbers, without units
 
 NO_NUMBERS = (str, bytes, bool, type(None))  # types that NumPy converts to numbers, but that are rejected here
 
@@ -96,13 +97,14 @@ def has_quantity(value: Any) -> bool:
 
 def in_unit(value: Any, unit: str, name: str) -> Any:
     """Quantities, also in lists, converted to plain numbers in a unit; anything else is unchanged."""
-    known = (kind := type(value)) in NUMBERS or (kind is np.ndarray and value.dtype != object)
-    return value if known else _stripped(value, unit, name, 0)
+    if (kind := type(value)) in NUMBERS or (isinstance(value, LISTS) and NUMBERS.issuperset(map(type, value))):
+        return value
+    return value if kind is np.ndarray and value.dtype != object else _stripped(value, unit, name, 0)
 
 
 def _stripped(value: Any, unit: str, name: str, depth: int) -> Any:
     if isinstance(value, list | tuple):
-        if set(map(type, value)) <= NUMBERS:
+        if NUMBERS.issuperset(map(type, value)):
             return value
         if depth == DEEPEST:
             raise InvalidInput(f"{name.partition('[')[0]} has lists more than {DEEPEST} deep; give a regular array")
@@ -146,11 +148,11 @@ MOST_SQUARED = 1e150  # largest number of those that are squared and summed
 
 def array(value: object, name: str, unit: str = "") -> Array:
     """Finite real numbers of any shape, as float64; a float64 array is returned without a copy."""
-    wrong = ""
-    if type(value) is np.ndarray and value.dtype == np.float64 and np.count_nonzero(np.isfinite(value)) == value.size:
-        return value
+    small = value if type(value) is np.ndarray and value.dtype == np.float64 and value.size <= SMALL else None
+    if small is not None and np.count_nonzero(np.isfinite(small)) == small.size:
+        return small
     try:
-        few = value if isinstance(value, tuple | list) and len(value) <= FEW else ()
+        few = value if isinstance(value, LISTS) and len(value) <= FEW else ()
         if few and NUMBERS.issuperset(map(type, few)) and all(map(isfinite, few)):
             return np.array(few, dtype=float)
         value = in_unit(value, unit, name)
@@ -160,8 +162,7 @@ def array(value: object, name: str, unit: str = "") -> Array:
             raise TypeError
         # Where nobody has imported numpy.ma, which takes 10 ms, nothing is masked.
         if "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-            wrong = f"{name} has masked entries; fill them or leave them out"
-            raise TypeError
+            raise InvalidInput(f"{name} has masked entries; fill them or leave them out")
         room_for(raw.size, name)
         a = raw.astype(np.float64, copy=False)
     except InvalidInput:
@@ -169,7 +170,7 @@ def array(value: object, name: str, unit: str = "") -> Array:
     except OverflowError:
         raise InvalidInput(f"{name} has numbers beyond 1e308; check its units") from None
     except Exception:  # an object may raise anything when it is converted to numbers
-        raise InvalidInput(wrong or f"{name} must be real numbers in a regular array, not {shown(value)}") from None
+        raise InvalidInput(f"{name} must be real numbers in a regular array, not {shown(value)}") from None
     if not (all(map(isfinite, a.ravel().tolist())) if a.size <= FEW else np.isfinite(a).all()):
         index = ",".join(str(int(k)) for k in np.argwhere(~np.isfinite(a))[0])
         wrong = a[~np.isfinite(a)][0]
@@ -216,12 +217,12 @@ def number(
     value: Any, name: str, unit: str = "", *, positive: bool = False, zero: bool = False, most: float = np.inf
 ) -> float:
     """One finite number with absolute value at most ``most``; ``positive``: above 0; ``zero``: 0 or above."""
-    if type(value) is not float:
+    if type(value) not in FLOATS:
         a = array(value, name, unit) if value is not None and not isinstance(value, str | bool) else None
         if a is None or a.shape:
             raise InvalidInput(f"{name} must be a number, not {shown(value)}")
-        value = float(a)
-    if not -np.inf < value < np.inf:
+        value = a
+    if not isfinite(value := float(value)):
         raise InvalidInput(f"{name} is {value}; it must be a finite number")
     if (positive and not value > 0.0 and not (zero and value == 0.0)) or (zero and value < 0.0):
         raise InvalidInput(f"{name} is {value:g}; it must be {'0 or ' if zero else ''}positive")
@@ -287,7 +288,7 @@ def identifier(value: Any, name: str) -> str:
 
 def truth(value: object, name: str) -> bool:
     """True or False."""
-    if not isinstance(value, bool | np.bool_):
+    if type(value) is not bool and not isinstance(value, np.bool_):
         raise InvalidInput(f"{name} must be True or False, not {shown(value)}")
     return bool(value)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import Any, NoReturn
 
 import numpy as np
 
-from polhode.arguments import UNKNOWN, ArrayLike, array, mapping
+from polhode.arguments import FLOATS, LISTS, UNKNOWN, ArrayLike, array, mapping
 from polhode.errors import InvalidInput, shown, unknown_name
 
 SIMPLE = frozenset({float, int, str, bool, type(None)})
@@ -41,7 +42,7 @@ def made_by(make: Callable[..., Any], kind: type, given: object, name: str, make
 
 def each_made(given: object, make: Callable[[Any], Any], name: str, what: str) -> list[Any]:
     """What a function makes of each entry of a list; a refusal names the entry by its number."""
-    if not isinstance(given, tuple | list | Sequence) or isinstance(given, str):
+    if not isinstance(given, LISTS) and (not isinstance(given, Sequence) or isinstance(given, str)):
         raise InvalidInput(f"{name} must be a list of {what}, not {shown(given)}")
     made = []
     for k, one in enumerate(given):
@@ -54,9 +55,12 @@ def each_made(given: object, make: Callable[[Any], Any], name: str, what: str) -
 
 def plain(value: object, name: str = "an argument") -> Any:
     """``value`` in JSON types."""
-    if (kind := type(value)) in SIMPLE or isinstance(value, str | bool | int | float):
+    if isinstance(value, LISTS):
+        if FLOATS.issuperset(map(type, value)) and all(map(isfinite, value)):
+            return [*map(float, value)]
+    elif type(value) in SIMPLE or isinstance(value, str | bool | int | float):
         return value
-    if kind is not tuple and kind is not list and isinstance(value, Mapping):
+    elif isinstance(value, Mapping):
         return {str(key): plain(inner, name) for key, inner in value.items()}
     return array(value, name, UNKNOWN).tolist()
 
@@ -101,7 +105,7 @@ def frozen(value: Any) -> Any:
     if kind in STAYS:
         return value
     if kind is list or isinstance(value, list):
-        return FrozenList([one if type(one) in SIMPLE else frozen(one) for one in value])
+        return FrozenList(value if SIMPLE.issuperset(map(type, value)) else map(frozen, value))
     if kind is np.ndarray or isinstance(value, np.ndarray):
         return read_only(value)
     if kind is tuple:

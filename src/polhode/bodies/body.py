@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from polhode.arguments import ArrayLike, identifier, in_unit, number, truth, vector, whole
-from polhode.arguments.recorded import made_by, plain
+from polhode.arguments.recorded import FrozenDict, made_by, plain
 from polhode.arguments.words import Inertia, Mass, Position, TableOf
-from polhode.bodies.inertia import KG_M2, MassProperties, mass_of, principal
+from polhode.bodies.inertia import KG_M2, MassProperties, MomentsAndFrame, mass_of, moments_and_frame
 from polhode.bodies.wheels import Gyros, Wheels, control_moment_gyros, reaction_wheels, rest_of
 from polhode.errors import InvalidInput, answering
 
-POINT = (inf, inf, inf)  # moments of a point mass, which does not rotate
+POINT: tuple[float, ...] = (inf, inf, inf)  # moments of a point mass, which does not rotate
 
 
-@dataclass(frozen=True)
-class Body:
+class Body(NamedTuple):
     """A rigid body or a point mass."""
 
     name: str
@@ -26,7 +24,7 @@ class Body:
     # principal moments of inertia, without what wheels add about their axes; infinite for a point
     moments: tuple[float, ...]
     frame: tuple[float, ...]  # quaternion from the principal frame to the user's body frame
-    arguments: Mapping[str, Any] = field(default_factory=dict)  # what it was made from, in JSON types
+    arguments: Mapping[str, Any] = FrozenDict()  # what it was made from, in JSON types
     wheels: Wheels | None = None  # wheels, gyros: the rotors in it
     gyros: Gyros | None = None
     pin: tuple[float, ...] = (0.0, 0.0, 0.0)  # the place in space where it is pinned
@@ -42,7 +40,7 @@ class Body:
     @property
     def states(self) -> tuple[tuple[str, int], ...]:
         """The states of its rotors, and how many numbers each has."""
-        return tuple((name, len(starts)) for one in self.rotors.values() for name, starts, _ in one.states)
+        return tuple([(name, len(starts)) for one in self.rotors.values() for name, starts, _ in one.states])
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items())
@@ -117,10 +115,10 @@ def body(
     if inertia is None and (spun or turned):
         raise InvalidInput(f"body {name!r} is a point, in which no rotor turns; give its inertia, or leave its "
                            f"{'wheels' if spun else 'gyros'} out")  # fmt: skip
-    found: Any = POINT, (1.0, 0.0, 0.0, 0.0)
+    found: MomentsAndFrame = POINT, (1.0, 0.0, 0.0, 0.0)
     if inertia is not None:
         inertia = in_unit(inertia, KG_M2, "inertia")
-        found = principal(inertia, triangle=truth(physical, "physical"), name=f"inertia of body {name!r}")
+        found = moments_and_frame(inertia, truth(physical, "physical"), f"inertia of body {name!r}")
         given["inertia"] = plain(inertia.inertia if isinstance(inertia, MassProperties) else inertia)
     given |= ({"pinned": True} if pinned else {}) | ({} if at is None else {"at": list(pin)}) | (
         {} if physical else {"physical": False}
@@ -171,4 +169,4 @@ def bodies(
     3
     """
     first = body(f"{identifier(name, 'name of bodies')}0", mass, inertia, physical=physical, wheels=wheels, gyros=gyros)
-    return [replace(first, name=f"{name}{k}") for k in range(whole(n, "n", 1, 10**6))]
+    return [first._replace(name=f"{name}{k}") for k in range(whole(n, "n", 1, 10**6))]

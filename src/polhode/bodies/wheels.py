@@ -20,7 +20,7 @@ from polhode.algebra.quaternion import rotate_inverse
 from polhode.arguments import Array, ArrayLike, array, choice, of_each, unit_vectors
 from polhode.arguments.recorded import frozen, plain
 from polhode.arguments.words import Form, NumberOrNumbers, Positions, Unit, Vectors
-from polhode.bodies.inertia import principal
+from polhode.bodies.inertia import MomentsAndFrame, moments_and_frame
 from polhode.errors import InvalidInput, answering
 from polhode.flows.gyrostat import OF_WHEEL
 
@@ -96,14 +96,13 @@ class Wheels:
         return f"reaction_wheels({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
 
 
-def rest_of(whole: Iterable[Iterable[float]], wheels: Wheels | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def rest_of(whole: MomentsAndFrame, wheels: Wheels | None) -> MomentsAndFrame:
     """Principal moments and frame of a body without what wheels add about their axes, from those of the whole."""
-    moments, frame = (tuple(map(float, one)) for one in whole)
-    return (moments, frame) if wheels is None else _rest(moments, frame, wheels)
+    return whole if wheels is None else _rest(*whole, wheels)
 
 
 @lru_cache
-def _rest(moments: tuple[float, ...], frame: tuple[float, ...], wheels: Wheels) -> tuple[Any, ...]:
+def _rest(moments: tuple[float, ...], frame: tuple[float, ...], wheels: Wheels) -> MomentsAndFrame:
     F = np.eye(3) if frame == (1.0, 0.0, 0.0, 0.0) else np.array([rotate_inverse(frame, tuple(e)) for e in np.eye(3)])
     rest = F @ np.diag(moments) @ F.T - wheels.tensor
     if np.count_nonzero(rest) == 3 and min(diagonal := rest.diagonal().tolist()) > 0.0:
@@ -111,7 +110,7 @@ def _rest(moments: tuple[float, ...], frame: tuple[float, ...], wheels: Wheels) 
     if not (least := float(np.linalg.eigvalsh(rest).min())) > 0.0:
         raise InvalidInput(f"the inertia without that of the wheels about their axes has the moment {least:g}; give "
                            "the inertia of the whole, wheels included, or smaller wheels")  # fmt: skip
-    return tuple(tuple(one.tolist()) for one in principal(rest, triangle=False))
+    return moments_and_frame(rest, False)
 
 
 def across(axis: Array) -> Array:

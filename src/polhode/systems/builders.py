@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from types import FunctionType, MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from polhode.arguments import Array, has, numbers, truth
-from polhode.arguments.recorded import SIMPLE, FrozenDict, FrozenList, frozen, plain
+from polhode.arguments import LISTS, Array, has, numbers, truth
+from polhode.arguments.recorded import STAYS, FrozenDict, FrozenList, frozen, plain
 from polhode.bodies.body import Body, rotors
 from polhode.bodies.wheels import rest_of
 from polhode.errors import InvalidInput, UserFunctionError
@@ -30,12 +31,13 @@ from polhode.systems.structure import structure_of
 from polhode.systems.sum import (
     NO_PARTS,
     NO_STATES,
+    first_of_kind,
     ground_about,
     in_pairs,
     loads_of,
+    of_kind,
     own_of,
     parts_of,
-    put_together,
     roles_of,
     sum_of,
     whole_of,
@@ -70,20 +72,22 @@ class Given:
         return bool(self.users or self.more)
 
 
-NOTHING: Mapping[str, Any] = frozen({})
-NO_FUNCTIONS, LISTS = frozenset({type(None)}), frozenset({list, tuple})
+EMPTY: list[Any] = FrozenList()
+NOTHING, BY_MU = FrozenDict(), FrozenDict({"mu": (0, True)})
+LOADS_AND_POTENTIAL = attrgetter("loads", "potential")
+NO_FUNCTIONS, ROWS = frozenset({type(None)}), frozenset(LISTS)
 NONE_GIVEN = Given({}, np.zeros(0), (), NO_STATES, (), True, NOTHING)
 
 
 def bodies_of(masses: Sequence[float], axes: Sequence[Any]) -> list[Body]:
     """The body called "body" with this mass, its principal moments and their frame, or several: body0, body1, ..."""
-    rows = enumerate(zip(masses, axes, strict=True))
-    return [Body(f"body{i}" if len(masses) > 1 else "body", m, tuple(I), tuple(q)) for i, (m, (I, q)) in rows]
+    names = ["body"] if len(masses) == 1 else [f"body{i}" for i in range(len(masses))]
+    return [Body(name, m, I, q) for name, m, (I, q) in zip(names, masses, axes, strict=True)]
 
 
 def empty(*given: object) -> bool:
     """Whether all of these are empty lists or tuples."""
-    return LISTS.issuperset(map(type, given)) and not any(given)
+    return ROWS.issuperset(map(type, given)) and not any(given)
 
 
 def of_one(name: str, N: int) -> None:
@@ -117,9 +121,9 @@ def carrying(bodies: list[Body], wheels: object, gyros: object) -> list[Body]:
 
 def told(given: Any) -> Any:
     """An argument that is no simple one, or what was made of it, as records keep it."""
-    if isinstance(given, list) and (not given or has(given[0], "arguments")):
+    if isinstance(given, list) and given and has(given[0], "arguments"):
         return FrozenList([frozen(one.arguments) for one in given])
-    return frozen(given.arguments if has(given, "arguments") else plain(given))
+    return frozen(plain(given) if isinstance(given, LISTS) or not has(given, "arguments") else given.arguments)
 
 
 def given_of(
@@ -208,7 +212,8 @@ def assembled(
     if users and len(bodies) > 1:
         raise InvalidInput(f"{next(iter(users))} is a function of one body, but there are {len(bodies)}; build a "
                            "system for each of them")  # fmt: skip
-    more, further, states = NO_PARTS, list[Load](), given.states
+    more, states = NO_PARTS, given.states
+    further: list[Load] = []
     if given.more:
         more, named = parts_of([*bodies, *given.more], {*users, *dict(states.sizes)}), {one.name for one in loads}
         further = [replace(in_pairs(one), name=f"loads.{one.name}" if one.name in named else one.name)
@@ -227,23 +232,17 @@ def assembled(
             whole = sharing(whole)
         return whole, structure_of(whole)
 
-    def as_they_are() -> tuple[Any, Any]:
-        there = made({*every})[1]
-        return there.loads, there.potential
-
     if every:
         whole, structure, called = _of_programs(made, every)
     else:
         whole, structure, called = *whole_of(bodies, [*loads, *further], states, books=given.worked, **how), ()
     functions, records = frozen({**more.functions, **every}) if every or further else NOTHING, given.arguments
+    kept = {key: one if type(one) in STAYS else told(one) for key, one in arguments.items()}
     if further:
-        records = {**records, "loads": {one.name: more.arguments[one.name] for one in given.more}}
-    own: dict[str, Any] = {
-        "arguments": FrozenDict({**{key: one if type(one) in SIMPLE else told(one) for key, one in arguments.items()},
-                                 **frozen(records)}),
-        "ground": ground_about(further, bodies), **attributes,
-        "functions": functions, "made_again": made_anew(functions),
-    }  # fmt: skip
+        records = {**given.arguments, "loads": {one.name: more.arguments[one.name] for one in given.more}}
+        attributes = {"ground": ground_about(further, bodies), **attributes}
+    own = {"arguments": FrozenDict(kept, **frozen(records)), "functions": functions,
+           "made_again": made_anew(functions), **attributes}  # fmt: skip
     if not (users or further):
         own["axis"] = axis if axis is None else frozen(axis)
     if whole.carried or whole.controllers or whole.states:
@@ -254,20 +253,20 @@ def assembled(
     if users:
         at_rest = bare and given.worked and len(users) == 1 and users.keys().isdisjoint(ENERGIES)
         holes = tuple(one for one in called if one in users)
-        own["called"] = Called(MappingProxyType(users), holes, as_they_are, at_rest)
-
-    def others() -> dict[str, Any]:
-        roles = roles_of(whole, structure, own if "auxiliary" in own else own_of(whole, structure, states, bodies))
-        worked = given.worked or "energy" in roles["conserves"]
-        worked = worked or (bare and (len(users) < 2 or "reported_energy" in users))
-        if users:
-            roles |= _roles_called(roles, whole, structure, given, loads, own["called"])
-        elif not further:
-            roles |= {"conserves": roles["conserves"] + ("axial_angular_momentum",) * (axis is not None), **alone}
-        return roles | {"name": name, "names": whole.names if further else (), "records_work": worked}
-
-    kind = (name, *users, *called, given.worked, bool(loads), axis is None, *alone.items())
-    return put_together(whole, structure, bodies, None if further else kind, own, others)
+        own["called"] = Called(MappingProxyType(users), holes, lambda: LOADS_AND_POTENTIAL(made({*every})[1]), at_rest)
+    kind = None if further else (name, *users, *called, given.worked, bool(loads), axis is None, *alone.items())
+    numbers, known = of_kind(whole, structure, bodies, kind, own)
+    if known is not None:
+        return known
+    roles = roles_of(whole, structure, own if "auxiliary" in own else own_of(whole, structure, states, bodies))
+    worked = given.worked or "energy" in roles["conserves"]
+    worked = worked or (bare and (len(users) < 2 or "reported_energy" in users))
+    if users:
+        roles |= _roles_called(roles, whole, structure, given, loads, own["called"])
+    elif not further:
+        roles |= {"conserves": roles["conserves"] + ("axial_angular_momentum",) * (axis is not None), **alone}
+    roles |= {"name": name, "names": whole.names if further else (), "records_work": worked}
+    return first_of_kind(whole, structure, kind, numbers, System(**{**numbers, **roles}))
 
 
 def _of_programs(

@@ -141,7 +141,7 @@ def _variables(carried: Carried, *rotors: Wheels | Gyros | None) -> tuple[Auxili
 
 def carried_by(bodies: Sequence[Body], at: int) -> tuple[Carried, ...]:
     """The rotors of bodies, whose numbers begin at ``at`` in the parameters."""
-    if all(one.wheels is None and one.gyros is None for one in bodies):
+    if not any([one.wheels or one.gyros for one in bodies]):
         return ()
     return _carried(tuple((one.name, one.wheels, one.gyros, one.frame) for one in bodies), at)
 
@@ -302,7 +302,7 @@ def energies_apart(rows, mu, mass, moments, axes, inertia, spin, attitude, orbit
             orbital[k, i] = 0.5 * dot(p, p) / mass[j, i] - mu[j, 0] * mass[j, i] / size
 
 
-@dataclass(frozen=True)
+@dataclass
 class Energies:
     """Spin, attitude energy and orbital energy from recorded states: for a real satellite the attitude's is below the
     round-off of their sum."""
@@ -319,7 +319,8 @@ class Energies:
         """Those of bodies, the one of which may have wheels."""
         wheels = bodies[0].wheels
         own = ((), ()) if wheels is None else (wheels.axes_in(bodies[0].frame), tuple(wheels.inertia.tolist()))
-        return cls(mu, tuple(b.mass for b in bodies), tuple(b.moments for b in bodies), gradient, own, spin)
+        _, mass, moments, *_ = zip(*bodies, strict=True)
+        return cls(mu, mass, moments, gradient, own, spin)
 
     def of_members(self, mass: Array, moments: Array, parameters: Array) -> Energies:
         """The same with constants of their own for each row: masses (n, N), moments (n, N, 3), parameters (n, P)."""

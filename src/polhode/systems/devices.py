@@ -32,7 +32,7 @@ from polhode.surroundings.air import AirByModel
 from polhode.surroundings.magnetic import field_of, quantity
 from polhode.surroundings.paths import Circle, Ephemerides
 from polhode.surroundings.surrounding import Surrounding
-from polhode.systems.builders import empty, of_one
+from polhode.systems.builders import EMPTY, empty, of_one
 from polhode.systems.forces import Force, drag, radiation_pressure
 from polhode.systems.forces.acting import axes_of
 from polhode.systems.record import AuxiliaryVariable, Switch
@@ -456,7 +456,7 @@ def fitted(
     own = bodies[0].rotors
     bare = atmosphere is sunlight is magnetic_field is torquers is pulsed_thrusters is None
     if bare and empty(thrusters, plates, dipoles):
-        return Fitted([], [], [], [], [], own, [], own)
+        return Fitted(EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, own, EMPTY, own)
     field = None if magnetic_field is None else field_of(magnetic_field)
     moved = {}
     for (name, make), given in zip(COMMANDED.items(), (torquers, pulsed_thrusters), strict=True):

@@ -9,12 +9,12 @@ Conserved: the kinetic energy ``m . I^-1 m / 2`` and the spatial angular momentu
 
 from __future__ import annotations
 
-import numpy as np
+from math import inf
 
 from polhode.arguments import in_unit, truth
 from polhode.arguments.words import Inertia, Loads, described_by
 from polhode.bodies.body import Body
-from polhode.bodies.inertia import KG_M2, principal
+from polhode.bodies.inertia import KG_M2, moments_and_frame
 from polhode.errors import answering
 from polhode.systems.builders import assembled, given_of
 from polhode.systems.record import System
@@ -51,7 +51,6 @@ def free_body(inertia: Inertia, *, physical: bool = True, loads: Loads = ()) -> 
     (array([[2.   , 1.   , 0.667]]), True)
     """
     inertia = in_unit(inertia, KG_M2, "inertia")
-    moments, frame = principal(inertia, triangle=truth(physical, "physical"))
-    one = Body("body", np.inf, tuple(moments), tuple(frame))
+    one = Body("body", inf, *moments_and_frame(inertia, truth(physical, "physical")))
     arguments = {"inertia": inertia, **({} if physical else {"physical": False})}
     return assembled("free_body", [one], [], arguments, given_of({}, loads=loads))

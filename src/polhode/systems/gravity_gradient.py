@@ -20,7 +20,7 @@ from polhode.algebra.quaternion import rotate
 from polhode.arguments import Array, in_unit, number
 from polhode.arguments.words import GravitationalParameter, Inertia, Length, Loads, described_by
 from polhode.bodies.body import Body
-from polhode.bodies.inertia import KG_M2, principal
+from polhode.bodies.inertia import KG_M2, moments_and_frame
 from polhode.errors import answering
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
@@ -87,13 +87,13 @@ def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Lengt
     True
     """
     inertia = in_unit(inertia, KG_M2, "inertia")
-    moments, frame = principal(inertia)
+    moments, frame = moments_and_frame(inertia)
     mu, radius = number(mu, "mu", "m**3 / s**2", positive=True), number(radius, "radius", "m", positive=True)
     # Divided three times, because the cube may overflow where the quotient does not.
     strength = number(3.0 * mu / radius / radius / radius, "3 mu / radius^3", positive=True)
     axis, given = axis_of_symmetry(moments, frame), given_of({}, loads=loads)
     return assembled(
-        "gravity_gradient", [Body("body", np.inf, tuple(moments), tuple(frame))],
+        "gravity_gradient", [Body("body", np.inf, moments, frame)],
         [made(gradient_level, "gradient", strength=strength)],
         {"inertia": inertia, "mu": mu, "radius": radius}, given,
         axis, {"series": gradient_series, "recommended": "aba10_6_4"}, {"principal": not given.acts},

@@ -108,14 +108,14 @@ def heavy_top(
         inertia, center_of_mass, weight, mass, gravity, inertia_about, truth(physical, "physical")
     )
     axis = symmetry_axis(tensor, center)
-    inside = np.array(rotate_inverse(tuple(frame), tuple(center)))
-    if (moments == 0.0).any() and np.abs(inside[moments > 0.0]).max() > RELATIVE_TOLERANCE * np.abs(inside).max():
+    inside = np.array(rotate_inverse(frame, tuple(center.tolist())))
+    if 0.0 in moments and np.abs(inside[np.array(moments) > 0.0]).max() > RELATIVE_TOLERANCE * np.abs(inside).max():
         raise InvalidInput(
             "center_of_mass is beside the axis about which the moment of inertia is zero, where all mass is; check both"
         )
     given = given_of({"torque": torque}, "", parameters, states, controllers, loads, work)
     return assembled(
-        "heavy_top", [Body("top", np.inf, tuple(moments), tuple(frame))],
+        "heavy_top", [Body("top", np.inf, moments, frame)],
         [weight_load(newtons, at=center if given.acts else inside)],
         {**recorded, **({} if physical else {"physical": False})},
         given, how={"principal": not given.acts}, direct=NOTHING if mass is not None else DIRECT,

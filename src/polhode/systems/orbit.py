@@ -28,12 +28,12 @@ from __future__ import annotations
 from functools import partial
 
 from polhode.arguments import in_unit, number, words
-from polhode.arguments.recorded import frozen
 from polhode.bodies.body import POINT
 from polhode.errors import answering
-from polhode.loads import central
+from polhode.loads.gravity import attraction
+from polhode.loads.load import made
 from polhode.surroundings.planets import ground_of
-from polhode.systems.builders import assembled, bodies_of, given_of
+from polhode.systems.builders import BY_MU, assembled, bodies_of, given_of
 from polhode.systems.controllers import Controllers
 from polhode.systems.forces.acting import burns_of, forces_of, loads_of, mass_at, masses_of
 from polhode.systems.record import IDENTITY, System
@@ -104,9 +104,9 @@ def orbit(
     return assembled(
         "orbit",
         bodies_of(masses, [(POINT, IDENTITY)] * N),
-        [central(mu), *loads_of(found, masses[0], burns)],
+        [made(attraction, "central", mu=mu), *loads_of(found, masses[0], burns)],
         {"mu": mu, "mass": mass, "forces": found, "surface": surface},
         given, how={"in_turn": True},
         mass_at=partial(mass_at, masses[0], burns) if burns else None,
-        ground=ground_of(surface, mu, N), direct=frozen({"mu": (0, True)}),
+        ground=ground_of(surface, mu, N), direct=BY_MU,
     )  # fmt: skip

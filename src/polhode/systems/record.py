@@ -257,13 +257,11 @@ class System:
     def like(cls, kind: Mapping[str, Any], own: Mapping[str, Any]) -> System:
         """A system with the attributes of a kind, as ``of_kind`` has them, and these of its own, frozen but for the
         arrays of numbers, which are nobody else's."""
-        made = object.__new__(cls)
-        found = made.__dict__
-        found.update(kind)
-        found.update(own)
+        made, found = object.__new__(cls), {**kind, **own}
         found["moments"] = turning(own["moments"])
         for name in ("mass", "moments", "frames", "parameters"):
             found[name].setflags(write=False)
+        object.__setattr__(made, "__dict__", found)
         return made
 
     def of_kind(self, own: Collection[str]) -> dict[str, Any] | None:

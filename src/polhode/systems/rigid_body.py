@@ -16,7 +16,7 @@ import numpy as np
 
 from polhode.arguments import in_unit, number, truth
 from polhode.arguments.words import Function, Inertia, Loads, Mass, Numbers, States, TableOf, described_by
-from polhode.bodies.inertia import KG_M2, mass_of, principal
+from polhode.bodies.inertia import KG_M2, mass_of, moments_and_frame
 from polhode.bodies.wheels import Gyros, Wheels, control_moment_gyros, reaction_wheels
 from polhode.errors import InvalidInput, answering
 from polhode.systems.builders import assembled, bodies_of, carrying, given_of
@@ -88,7 +88,7 @@ def rigid_body(
     inertia, mass = in_unit(inertia, KG_M2, "inertia"), in_unit(mass, "kg", "mass")
     if mass is not None:
         mass = mass_of(inertia, mass)
-    axes = [one.tolist() for one in principal(inertia, triangle=truth(physical, "physical"))]
+    axes = moments_and_frame(inertia, truth(physical, "physical"))
     if load is not None and torque is not None:
         raise InvalidInput("torque and load are both given; a load contains its torque, so leave torque out")
     if load is not None and mass is None:

@@ -23,7 +23,7 @@ from polhode.algebra.so3 import axpy, cross, dot, scale
 from polhode.arguments import choice, in_unit
 from polhode.arguments.words import Inertia, Loads, described_by
 from polhode.bodies.body import Body
-from polhode.bodies.inertia import KG_M2, principal
+from polhode.bodies.inertia import KG_M2, moments_and_frame
 from polhode.errors import answering
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
@@ -92,12 +92,12 @@ def soft_wall(
     True
     """
     inertia = in_unit(inertia, KG_M2, "inertia")
-    moments, frame = principal(inertia)
+    moments, frame = moments_and_frame(inertia)
     choice(sign, "sign", SIGNS)
     given, z = given_of({}, loads=loads), (0.0, 0.0, 1.0)
-    third = np.array(z if given.acts else rotate_inverse(tuple(frame), z))
+    third = np.array(z if given.acts else rotate_inverse(frame, z))
     return assembled(
-        "soft_wall", [Body("body", np.inf, tuple(moments), tuple(frame))],
+        "soft_wall", [Body("body", np.inf, moments, frame)],
         [made(wall_level, "wall", sign=SIGNS[sign], third=third)],
         {"inertia": inertia, "sign": sign}, given, how={"principal": not given.acts},
         alone={"series": wall_series, "recommended": "fg6_5"},

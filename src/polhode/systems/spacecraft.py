@@ -21,7 +21,6 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from polhode.arguments import in_unit, number, truth, words
-from polhode.arguments.recorded import frozen
 from polhode.bodies.inertia import KG_M2, MassProperties, inertias_of, mass_of, principal
 from polhode.bodies.wheels import Gyros, Wheels, control_moment_gyros, reaction_wheels
 from polhode.errors import answering
@@ -31,7 +30,7 @@ from polhode.loads.load import made
 from polhode.surroundings.magnetic import MagneticField, magnetic_field
 from polhode.surroundings.planets import ground_of
 from polhode.systems import devices
-from polhode.systems.builders import assembled, bodies_of, carrying, given_of
+from polhode.systems.builders import BY_MU, assembled, bodies_of, carrying, given_of
 from polhode.systems.carried import Energies
 from polhode.systems.controllers import Controllers
 from polhode.systems.devices import Equipment, fitted, magnetic_torquers, pulsed_thrusters
@@ -40,7 +39,6 @@ from polhode.systems.gravity_gradient import axis_of_symmetry, gravity_gradient 
 from polhode.systems.record import IDENTITY, System
 
 GRADIENT = of_centre()
-DIRECT = frozen({"mu": (0, True)})
 
 
 @answering
@@ -147,7 +145,7 @@ def spacecraft(
          "thrusters": kit.thrusters, "plates": kit.plates, "surface": surface, **kit.arguments,
          **({"gradient_of_forces": True} if points else {})},
         given, axis_of_symmetry(bodies[0].moments, frame) if N == 1 and kit.empty else None,
-        {"recommended": "" if any(one.velocity_dependent for one in every) else "rkn6_14a/kepler"},
+        {"recommended": "" if every and any(one.velocity_dependent for one in every) else "rkn6_14a/kepler"},
         {"around": kit.around, "in_turn": True, "principal": aligned},
-        lambda spin: Energies.of(mu, bodies, tidal, spin), ground=ground_of(surface, mu, N), direct=DIRECT,
+        lambda spin: Energies.of(mu, bodies, tidal, spin), ground=ground_of(surface, mu, N), direct=BY_MU,
     )  # fmt: skip

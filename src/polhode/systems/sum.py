@@ -221,28 +221,26 @@ def composed(
             core, loads = gravitation(bodies, load), [one for one in loads if one is not load]
     inside = within_of_loads(loads, **within)
     by_kernel = core is not None or (any(load.of_pairs for load in loads) and not inside.by_hand(len(bodies)))
-    numbers = numbers_of_joints(check_joints(joints, bodies, by_kernel), bodies) if joints else ()
-    books = about.get("work", True)
-    how = {"around": around, "core": core, "within": inside, "joints": numbers, "books": books}
-    whole, structure = whole_of(bodies, [in_pairs(one) for one in loads], states, **how)
+    rows = numbers_of_joints(check_joints(joints, bodies, by_kernel), bodies) if joints else ()
+    acting, books = [in_pairs(one) for one in loads], about.get("work", True)
+    whole, structure = whole_of(bodies, acting, states, around, core, inside, rows, books=books)
     kept = functions or around or whole.pins_at >= 0
     own = {
         "arguments": frozen(arguments), "functions": frozen(functions), "ground": ground_about(loads, bodies),
         "made_again": Again(whole, structure, states, tuple(bodies), core) if kept else None,
     }  # fmt: skip
-
-    def others() -> dict[str, Any]:
-        found = {"name": "system", "names": whole.names} | own_of(whole, structure, states, bodies)
-        none = {"names": (), "potential": None, "conserves": ()} if alone else {}
-        roles = roles_of(whole, structure, found, core) | none
-        roles |= {"records_work": books or "energy" in roles["conserves"]}
-        kept = {"conserves": kept_by(joints, roles["conserves"]), "recommended": OF_JOINTS}
-        return roles | kept if joints else roles
-
     if joints:
         own["mechanism"] = mechanism_of(joints, bodies, whole.joints_at)
     kind = None if core or joints or any(surfaces(whole)) else ("system",)
-    return measured(put_together(whole, structure, bodies, kind, own, others), structure)
+    numbers, known = of_kind(whole, structure, bodies, kind, own)
+    if known is None:
+        found = {"name": "system", "names": whole.names} | own_of(whole, structure, states, bodies)
+        roles = roles_of(whole, structure, found, core)
+        roles |= {"names": (), "potential": None, "conserves": ()} if alone else {}
+        roles |= {"records_work": books or "energy" in roles["conserves"]}
+        roles |= {"conserves": kept_by(joints, roles["conserves"]), "recommended": OF_JOINTS} if joints else {}
+        known = first_of_kind(whole, structure, kind, numbers, System(**{**numbers, **roles}))
+    return measured(known, structure)
 
 
 def in_pairs(load: Load) -> Load:
@@ -408,8 +406,8 @@ def surfaces(sum: Sum) -> Iterator[tuple[float, int]]:
 
 def sum_of(
     bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = (),
-    core: Core = None, within: Within = OPEN, in_turn: bool = False, principal: bool = False, books: bool = True,
-    joints: Sequence[float] = (),
+    core: Core = None, within: Within = OPEN, joints: Sequence[float] = (), in_turn: bool = False,
+    principal: bool = False, books: bool = True,
 ) -> Sum:  # fmt: skip
     """The sum of bodies, loads and controllers, its numbers one after another: those of a core, or the gravity
     parameter of a centre, then those of each load, then those of the surroundings. Before them are the settings of the
@@ -485,24 +483,25 @@ _known: dict[Any, tuple[Sum, Structure]] = {}
 
 
 def whole_of(
-    bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, **how: Any
-) -> tuple[Sum, Structure]:
+    bodies: Sequence[Body], loads: Sequence[Load], states: States = NO_STATES, around: Sequence[Surrounding] = (),
+    core: Core = None, within: Within = OPEN, joints: Sequence[float] = (), **how: bool,
+) -> tuple[Sum, Structure]:  # fmt: skip
     """The sum as of ``sum_of`` and its structure; those of the last one of its kind with other numbers, if all loads
     are polhode's own and nothing else is there."""
     kind: Any = [one.but_numbers for one in loads]
-    if states.sizes or None in kind or how.get("around") or how.get("core") is not None or how.get("joints"):
-        whole = sum_of(bodies, loads, states, **how)
+    if states.sizes or None in kind or around or core is not None or joints:
+        whole = sum_of(bodies, loads, states, around, core, within, joints, **how)
         return whole, structure_of(whole)
-    for one in bodies:
-        x, y, z = one.moments
-        kind += (one.name, one.mass < inf, 0.0 < x < inf, 0.0 < y < inf, 0.0 < z < inf, one.frame == IDENTITY, one.pin)
-    kind = (*kind, carried_by(bodies, 0), how.get("in_turn"), how.get("principal"), how.get("books", True))
+    for name, mass, moments, frame, _, _, _, pin in bodies:
+        turns = tuple([0.0 < x < inf for x in moments]) if 0.0 in moments or inf in moments else True
+        kind += (name, mass < inf, turns, frame == IDENTITY, pin)
+    kind = (*kind, carried_by(bodies, 0), *how.items())
     known = _known.get(kind)
     if known is not None:
-        whole = known[0].again(loads, numbers_of(bodies, known[0].carried))
-        if all(whole.parameters[int(name[1:])] == value for name, value in known[1].fixed.items()):
+        whole = known[0].again(loads, numbers_of(bodies, known[0].carried) if known[0].carried else [])
+        if all([whole.parameters[int(name[1:])] == value for name, value in known[1].fixed.items()]):
             return whole, known[1]
-    whole = sum_of(bodies, loads, states, **how)
+    whole = sum_of(bodies, loads, states, (), None, within, (), **how)
     known = _known[kind] = whole, structure_of(whole)
     while len(_known) > jit.KEPT_KERNELS:
         _known.pop(next(iter(_known)), None)
@@ -586,24 +585,24 @@ def beside(core: System | Attraction, structure: Structure, still: bool) -> dict
     }  # fmt: skip
 
 
-def put_together(
-    sum: Sum, structure: Structure, bodies: Sequence[Body], kind: tuple[Any, ...] | None, own: Mapping[str, Any],
-    others: Callable[[], Mapping[str, Any]],
-) -> System:  # fmt: skip
-    """The system of a sum with these attributes of its own, and ``others``. Of a kind they are kept, so that the next
-    system of this structure is its numbers alone; None where they hold numbers."""
-    masses, moments, frames = zip(*[(one.mass, one.moments, one.frame) for one in bodies], strict=True)
-    numbers = {
-        "mass": np.array(masses), "moments": np.array(moments), "frames": np.array(frames),
-        "parameters": sum.numbers(structure), **own,
-    }  # fmt: skip
-    equipped = "auxiliary" not in own and (sum.carried or sum.controllers or sum.states)
-    if equipped or sum.around or structure.pairs:
-        kind = None
-    if kind is not None and (known := structure.kinds.get(kind)) is not None:
-        return System.like(known, numbers)
-    made = System(**{**numbers, **others()})
-    if kind is not None and (attributes := made.of_kind(numbers)) is not None:
+def of_kind(
+    sum: Sum, structure: Structure, bodies: Sequence[Body], kind: tuple[Any, ...] | None, own: Mapping[str, Any]
+) -> tuple[dict[str, Any], System | None]:
+    """The attributes of a system that hold numbers, ``own`` ones among them; and the system, if there has been one of
+    this structure and kind: it is its numbers alone then."""
+    _, masses, moments, frames, *_ = zip(*bodies, strict=True)
+    numbers = {"mass": np.array(masses), "moments": np.array(moments), "frames": np.array(frames),
+               "parameters": sum.numbers(structure), **own}  # fmt: skip
+    known = structure.kinds.get(kind)
+    return numbers, None if known is None else System.like(known, numbers)
+
+
+def first_of_kind(
+    sum: Sum, structure: Structure, kind: tuple[Any, ...] | None, numbers: Mapping[str, Any], made: System
+) -> System:
+    """The system, whose attributes but numbers are kept for its kind; None where they hold numbers, too."""
+    apart = kind is None or sum.around or structure.pairs
+    if not apart and (attributes := made.of_kind(numbers)) is not None:
         structure.kinds[kind] = attributes
     return made
 

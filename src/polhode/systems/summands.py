@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -276,12 +277,12 @@ class Sum:
         for one, load in zip(self.summands, loads, strict=True):
             for name, value in load.parameters.items():
                 at, shape = one.parameters[name]
-                if shape == ():
+                if not shape:
                     p[at] = value
                 else:
-                    p[at : at + np.size(value)] = np.ravel(value)
+                    p[at : at + prod(shape)] = value if len(shape) == 1 else np.ravel(value)
         made = object.__new__(Sum)
-        made.__dict__.update(self.__dict__, parameters=p)
+        object.__setattr__(made, "__dict__", {**self.__dict__, "parameters": p})
         return made
 
     def numbers(self, structure: Structure) -> Array:

@@ -16,8 +16,10 @@ from __future__ import annotations
 
 from polhode.bodies.inertia.mass_properties import MassProperties, mass_of
 from polhode.bodies.inertia.principal_axes import (
+    MomentsAndFrame as MomentsAndFrame,
     Principal,
     inertias_of as inertias_of,
+    moments_and_frame as moments_and_frame,
     principal,
     principal_of_many,
     principals,

@@ -10,7 +10,7 @@ import numpy as np
 from polhode.arguments import Array, ArrayLike, choice, in_unit, number, vector
 from polhode.arguments.recorded import plain
 from polhode.bodies.inertia.mass_properties import MassProperties, mass_of
-from polhode.bodies.inertia.principal_axes import principal
+from polhode.bodies.inertia.principal_axes import moments_and_frame
 from polhode.bodies.inertia.second_moments import KG_M2, parallel_axis, parallel_axis_inverse
 from polhode.errors import InvalidInput
 
@@ -34,7 +34,7 @@ def symmetry_axis(inertia: ArrayLike, center: Array) -> Array | None:
 
 def about_fixed_point(inertia: Array, center: Array, mass: float, about: str, physical: bool) -> Array:
     """The inertia about the fixed point of a body with this mass; refused if physically impossible."""
-    principal(inertia, triangle=physical)  # checks it as given
+    moments_and_frame(inertia, physical)  # checks it as given
     if about == "center_of_mass":
         try:
             return parallel_axis(inertia, mass, center)
@@ -90,6 +90,6 @@ def held_at_a_point(
         weight = mass * gravity
         tensor = about_fixed_point(inertia, center, mass, inertia_about, physical)
         recorded = {"mass": mass, "gravity": gravity, "inertia_about": inertia_about}
-    moments, frame = principal(tensor, triangle=physical)
+    moments, frame = moments_and_frame(tensor, physical)
     recorded = {"inertia": plain(inertia), "center_of_mass": center.tolist(), **recorded}
     return tensor, moments, frame, center, weight, recorded

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from polhode.algebra.quaternion import multiply
 from polhode.algebra.short_rows import all_of, folded, largest
 from polhode.algebra.vectorised import Operand, Rows
-from polhode.arguments import LONGEST_WORD, array, room_for, text, truth, whole
+from polhode.arguments import LISTS, LONGEST_WORD, array, room_for, text, truth, whole
 from polhode.bodies.inertia.second_moments import EPSILON, KG_M2, RELATIVE_TOLERANCE, Array, check_triangle, tensor_from
 from polhode.errors import InvalidInput, shown
 from polhode.kernel.jit import helper, inlined
@@ -20,6 +20,10 @@ from polhode.kernel.simd import exponent_and_fraction, two_to
 
 SURELY = 1e-12
 """Determinant of a tensor scaled to unit diagonal beyond which it is positive definite whatever its round-off."""
+
+
+MomentsAndFrame = tuple[tuple[float, ...], tuple[float, ...]]
+UNTURNED = (1.0, 0.0, 0.0, 0.0)
 
 
 class Principal(NamedTuple):
@@ -81,35 +85,40 @@ def principal(inertia: ArrayLike, *, triangle: bool = True, name: str = "inertia
     >>> found.moments.round(3), ph.rotation.matrix_from_quaternion(found.frame).shape
     (array([19.801, 30.758, 24.44 ]), (3, 3))
     """
-    given = array(inertia, text(name, "name", LONGEST_WORD), KG_M2)
-    triangle = truth(triangle, "triangle")
+    found = moments_and_frame(inertia, truth(triangle, "triangle"), text(name, "name", LONGEST_WORD))
+    return Principal(*map(np.array, found))
+
+
+def moments_and_frame(inertia: ArrayLike, triangle: bool = True, name: str = "inertia") -> MomentsAndFrame:
+    """``principal`` as plain numbers."""
+    given = array(inertia, name, KG_M2)
     if given.shape == (3,):
         a, b, c = given.tolist()
         if min(a, b, c) > 0.0 and (not triangle or (a <= b + c and b <= c + a and c <= a + b)):
-            return Principal(np.array((a, b, c)), np.array((1.0, 0.0, 0.0, 0.0)))
+            return (a, b, c), UNTURNED
     tensor = tensor_from(given, name)
     diagonal, ordinary = tensor.diagonal().tolist(), _is_ordinary(tensor.tolist())
     labels = [f"{name}[{k},{k}]" if given.ndim == 2 else f"{name}[{k}]" for k in range(3)]
     thin = None if ordinary else _without_thickness(tensor)
     if thin is not None:
-        return thin
+        return tuple(thin.moments.tolist()), tuple(thin.frame.tolist())
     for k in range(3):
         if diagonal[k] <= 0.0:
             raise InvalidInput(
                 f"{labels[k]} = {diagonal[k]!r} is not positive; a moment of inertia may be small, and zero only about "
                 "the axis of a body without thickness, whose two other moments are equal"
             )
-    moments, frame = diagonal, np.array([1.0, 0.0, 0.0, 0.0])
+    moments, frame = diagonal, UNTURNED
     if np.any(tensor != np.diag(diagonal)):
         if not ordinary:
             _check_definite(tensor, name)
         found = _PRINCIPAL.over(tensor.reshape(9))
-        moments, frame = found[:3].tolist(), found[3:7]
+        moments, frame = found[:3].tolist(), tuple(found[3:7].tolist())
         labels = [f"principal {name}[{k}]" for k in range(3)]
     if triangle:
         check_triangle(moments, labels, "check the entries and their signs; where only Euler's equations matter, "
                        "physical=False takes them")  # fmt: skip
-    return Principal(np.array(moments), frame)
+    return tuple(moments), frame
 
 
 def principals(inertia: ArrayLike, n: int, *, triangle: bool = True, name: str = "inertia") -> Principal:
@@ -353,15 +362,14 @@ def _check_definite(tensor: Array, name: str) -> None:
     )
 
 
-def inertias_of(inertia: object, N: int) -> list[list[list[float]]]:
+def inertias_of(inertia: object, N: int) -> list[MomentsAndFrame]:
     """Principal moments and frame of each of N bodies."""
     if isinstance(inertia, np.ndarray) and inertia.ndim:
         inertia = list(array(inertia, "inertia"))
-    if not isinstance(inertia, list | tuple) or not inertia:
+    if not isinstance(inertia, LISTS) or not inertia:
         raise InvalidInput(f"inertia must be 3 moments or a tensor, or those of each body, not {shown(inertia)}")
-    if N == 1 and (len(inertia) != 1 or not isinstance(inertia[0], list | tuple | np.ndarray)):
+    if N == 1 and (len(inertia) != 1 or not isinstance(inertia[0], (*LISTS, np.ndarray))):
         inertia = [inertia]
     if len(inertia) != N:
         raise InvalidInput(f"inertia must be one entry for each of {N} masses, but has {len(inertia)}")
-    found = [principal(one, name="inertia" if N == 1 else f"inertia[{i}]") for i, one in enumerate(inertia)]
-    return [[moments.tolist(), frame.tolist()] for moments, frame in found]
+    return [moments_and_frame(one, True, "inertia" if N == 1 else f"inertia[{i}]") for i, one in enumerate(inertia)]
