@@ -245,6 +245,27 @@ def test_loops_are_closed_and_move_together():
     assert float(abs(ds.energy_error).max()) < 1e-9
 
 
+def test_slider_crank():
+    """The crank turns about its centre, at the origin, where lengths have no size of their own."""
+    system = ph.system(
+        bars("crank", "rod", "piston"), ph.loads.weight(),
+        hinge((0, 0, 0), (0, 1, 0), name="main").on("crank", ph.ground),
+        hinge((-0.5, 0, 0), (0, 1, 0), of_other=(0.2, 0, 0), name="pin").on("rod", "crank"),
+        hinge((0, 0, 0), (0, 1, 0), of_other=(0.5, 0, 0), name="wrist").on("piston", "rod"),
+        slider((1, 0, 0), name="bore").on("piston", ph.ground),
+    )  # fmt: skip
+    for angle, side, near in ((0.0, 1, None), (0.8, 1, None), (2.4, -1, None), (2.4, 1, {"pin": -2.4})):
+        start = ph.assemble(system, {"main": angle}, {"main": 10.0}, near=near)
+        sine, cosine = np.sin(angle), np.cos(angle)
+        far = np.sqrt(1.0 - 0.04 * sine**2)
+        assert abs(start["piston"]["position"][0] - (0.2 * cosine + side * far)) < 1e-13
+        speed = -2.0 * sine - side * 0.4 * sine * cosine / far
+        assert abs(start["piston"]["velocity"][0] - speed) < 1e-12
+    ds = ph.integrate(system, "s6_10", step=1e-3, steps=50, start=start)
+    assert float(abs(ds.energy_error).max()) < 1e-9
+    assert np.allclose(ph.assemble(system, {"bore": 0.9})["piston"]["position"], (0.9, 0, 0), rtol=0, atol=1e-13)
+
+
 def test_stretched_mechanisms_are_bent():
     system = ph.system(
         bars("a", "b"), hinge((-0.5, 0, 0), (0, 1, 0), name="A").on("a", ph.ground),

@@ -59,8 +59,8 @@ WORK = 11  # from here on where each array of ``ARRAYS`` begins in the scratch m
 ROW = 12  # numbers of a row: force and torque on a, then on b
 (
     STATE, END, RECENT, HISTORY, START, ROTATIONS, ROWS_AT, RESIDUAL, IMPULSE, MATRIX, RIGHT, MOTION, LEFT, RATIO,
-    PIVOT, MULTIPLIER, CHANGE, FOLLOWED, LOOP_MOTION, LOOP_MULTIPLIER, LOOP, ORDER, STAGES, SIZE,
-) = range(WORK, WORK + 24)  # fmt: skip
+    PIVOT, MULTIPLIER, CHANGE, FOLLOWED, LOOP_MOTION, LOOP_MULTIPLIER, LOOP, ORDER, STAGES, BEGUN, SIZE,
+) = range(WORK, WORK + 25)  # fmt: skip
 """The first four are all that is remembered; ROTATIONS and ROWS_AT are two arrays each, of the start and the end of a
 glide by turns; SIZE is where the last one ends."""
 PLAN = SIZE + 1
@@ -131,29 +131,27 @@ def largest3(a):
 
 @helper
 def residuals(m, G, R, y, p):
-    """Write residuals of a state, and rows to ``work[G:]``; returns the largest residual over the size of its terms."""
+    """Write residuals of a state, and rows to ``work[G:]``; returns the largest residual; of lengths over the
+    largest."""
     g, first, numbers = at(m, RESIDUAL, p), m + at(m, PIECES_AT, p), at(m, NUMBERS_AT, p)
-    worst = 0.0
+    worst, longest, size = 0.0, 0.0, 0.0
     for j in range(at(m, PIECES, p)):
         k = first + PIECE * j
         kind, a, b = p.int_coefficients[k], p.int_coefficients[k + 1], p.int_coefficients[k + 2]
         r, c = p.int_coefficients[k + 3], numbers + p.int_coefficients[k + 4]
         u, w = turned(R, a, get3(p.parameters, c), p), turned(R, b, get3(p.parameters, c + 3), p)
         to = G + ROW * r
-        value, size = 0.0, 1.0
+        value = 0.0
         if kind == DIRECTION:
             t = cross(u, w)
             put_row(to, (0.0, 0.0, 0.0), t, scale(-1.0, t), p)
             value = dot(u, w)
             p.work[g + r] = value
+            worst = max(worst, abs(value))
         else:
             x, z = position_of(a, y, p), position_of(b, y, p)
             d = add(axpy(-1.0, z, x), axpy(-1.0, w, u))
-            size = largest3(x) + largest3(z) + largest3(u) + largest3(w)
-            inverse, j = p.bodies[L.CONSTANTS * a + L.INVERSE_MASS], get3(p.bodies, L.CONSTANTS * a + L.INVERSE_INERTIA)
-            if size * size * largest3(j) < inverse and largest3(j) > 0.0:  # all at the origin, as in gimbals
-                size = sqrt(inverse / largest3(j))
-            size = size if size > 0.0 else 1.0
+            size = max(size, largest3(x) + largest3(z) + largest3(u) + largest3(w))
             if kind == BALL:
                 put_row(to, (1.0, 0.0, 0.0), (0.0, u[2], -u[1]), (0.0, -w[2], w[1]), p)
                 put_row(to + ROW, (0.0, 1.0, 0.0), (-u[2], 0.0, u[0]), (w[2], 0.0, -w[0]), p)
@@ -174,9 +172,15 @@ def residuals(m, G, R, y, p):
                     value = dot(n, d)
                 put_row(to, n, cross(u, n), axpy(-1.0, cross(w, n), v), p)
                 p.work[g + r] = value
-        worst = max(worst, abs(value) / size)
+            longest = max(longest, abs(value))
         if value * 0.0 != 0.0:
             worst = 1e300
+    if longest > 0.0:
+        for i in range(p.N):  # all joints may be at the origin, as those of gimbals
+            j = largest3(get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA))
+            if j > 0.0 and j * size * size < p.bodies[L.CONSTANTS * i + L.INVERSE_MASS]:
+                size = sqrt(p.bodies[L.CONSTANTS * i + L.INVERSE_MASS] / j)  # a radius of gyration
+        worst = max(worst, longest / size) if size > 0.0 else 1e300
     return worst
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import add, axpy, cross, dot, exp_quaternion, scale
 from polhode.flows import mechanism as J
-from polhode.flows.elimination import eliminate, no_loads, solve
+from polhode.flows.elimination import LEAST, eliminate, no_loads, solve
 from polhode.flows.glide import CLOSED
 from polhode.flows.kick import loads_at
 from polhode.flows.mechanism import (
@@ -34,6 +34,8 @@ from polhode.kernel.jit import helper, hole
 
 step = hole("step(t, h, p) -> status", "A step with the reactions as loads.")
 MOST = 10  # corrections of positions after a step
+NEARLY = 1e-3
+"""Least pivot of loops at which their forces are refused: they grow without bounds towards a singular position."""
 
 
 @helper
@@ -75,6 +77,7 @@ def react(m, l, y, load, p):
     rotations(R, y, p)
     residuals(m, G, R, y, p)
     eliminate(m, 0.0, G, G, R, R, p)
+    p.work[at(m, J.BEGUN, p)] = min(p.work[at(m, J.BEGUN, p)], p.work[at(m, J.STATE, p) + LEAST])
     put_speeds(m, x, R, y, L.BODY, L.MOMENTUM, L.ANGULAR, p)
     bends(m, l, x, R, y, p)
     no_loads(m, p)
@@ -132,7 +135,11 @@ def put_back(p):
 
 def reacting_step(t, h, p):
     """A step with the reactions as loads, put back on the joints."""
+    m = plan_at(p)
+    least = at(m, J.BEGUN, p)
+    p.work[least] = 1.0
     status = step(t, h, p)
-    if status == L.OK:
-        status = put_back(p)
-    return status
+    if at(m, J.ROWS, p) > at(m, J.TREE, p) and p.work[least] < NEARLY:
+        p.step_info[L.RESIDUAL] = p.work[least]
+        return L.SINGULAR
+    return put_back(p) if status == L.OK else status

@@ -47,7 +47,7 @@ def plan_of(
         J.ROWS_AT: 2 * J.ROW * rows, J.RESIDUAL: rows, J.IMPULSE: 6 * N + 6, J.MATRIX: 36 * N, J.RIGHT: 6 * N + 6,
         J.MOTION: 6 * N + 6, J.LEFT: 6 * rows, J.RATIO: 6 * rows, J.PIVOT: 36 * N, J.MULTIPLIER: rows, J.CHANGE: rows,
         J.FOLLOWED: 2 * rows, J.LOOP_MOTION: 6 * (N + 1) * loops, J.LOOP_MULTIPLIER: tree * loops,
-        J.LOOP: loops * loops + loops, J.ORDER: loops, J.STAGES: nodes * (L.LOAD * N + S),
+        J.LOOP: loops * loops + loops, J.ORDER: loops, J.STAGES: nodes * (L.LOAD * N + S), J.BEGUN: L.BODY * N + S,
     }  # fmt: skip
     plan = np.zeros(J.PLAN, dtype=np.int64)
     begin = first

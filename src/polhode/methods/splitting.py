@@ -38,7 +38,7 @@ from polhode.capabilities import stated
 from polhode.errors import InvalidInput, shown
 from polhode.flows import gyrostat
 from polhode.flows.drift import drift, drift_compensated, kepler_drift, kepler_drift_compensated
-from polhode.flows.glide import glides_over, held_step, kick_on_joints
+from polhode.flows.glide import glides_over, held_part, held_step, kick_on_joints
 from polhode.flows.jacobi import jacobi_drift, jacobi_drift_compensated, jacobi_memory
 from polhode.flows.kick import kick_of
 from polhode.kernel import layout as L
@@ -222,7 +222,8 @@ def step_on_joints(rotate_free: Callable[..., Any], motion: str, wheels: bool) -
     translate, _, part = MOTIONS[motion]
     free = free_motion_of(rotate_free, translate)
     kick = kick_on_joints(part | (L.WITHOUT_COUPLING if wheels else 0))
-    return bind(held_step, run_stages=helper(bind(stages, free_motion=glides_over(free), push=kick)))
+    bound = helper(bind(stages, free_motion=glides_over(free), push=kick))
+    return bind(held_step, one_part=helper(bind(held_part, run_stages=bound)))
 
 
 def tables(rule: Scheme, nodes: int = 1) -> tuple[Any, Any]:

@@ -29,7 +29,7 @@ Q, W = slice(L.ATTITUDE, L.ANGULAR), slice(L.ANGULAR, L.BODY)
 @answering
 def assemble(
     system: System, given: Mapping[str, float] | None = None, rates: Mapping[str, float] | None = None,
-    start: Mapping[str, Any] | None = None,
+    start: Mapping[str, Any] | None = None, near: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """The start of a mechanism, with all joints closed, from coordinates of its joints.
 
@@ -48,6 +48,8 @@ def assemble(
     start : mapping, optional
         As of ``integrate``: where bodies that float are and how they move, by default at rest at the origin, and how
         bodies on balls are turned and turn.
+    near : mapping of str to float, optional
+        By names of joints values from which coordinates that loops decide are sought: which way an elbow bends.
 
     Returns
     -------
@@ -76,17 +78,19 @@ def assemble(
     state = state_of(rows_by_name(system.names, start))
     turned = as_kept({name: getattr(state, name) for name in FORMS})
     y = start_state(system, **turned, **{name: getattr(state, name) for name in STATE_WORDS[3:]})
-    values, speeds = (_coordinates(system, one, name) for one, name in ((given, "given"), (rates, "rates")))
+    told = (("given", given), ("rates", rates), ("near", near))
+    values, speeds, about = (_coordinates(system, one, name) for name, one in told)
     said = tuple(_said(system, start, words) for words in (ATTITUDES, TURNING, ("position",)))
     draw, found = np.random.default_rng(1), None
-    for attempt in range(TRIES):
-        free = {k: draw.uniform(-1.5, 1.5) for k, one in enumerate(system.mechanism.joints) if one.kind == "hinge"}
-        body, staying = _tree(system, y, (free if attempt else {}) | values, speeds, said)
+    free = [k for k, one in enumerate(system.mechanism.joints) if one.kind == "hinge" and k not in values | about]
+    for attempt in range(TRIES if free else 1):
+        drawn = {k: draw.uniform(-1.5, 1.5) for k in free} if attempt else {}
+        body, staying = _tree(system, y, drawn | about | values, speeds, said)
         found = Meeting(system, body.ravel(), values, speeds, staying)
         if found.placed():
             break
     else:
-        first = Meeting(system, _tree(system, y, values, speeds, said)[0].ravel(), values)
+        first = Meeting(system, _tree(system, y, about | values, speeds, said)[0].ravel(), values)
         first.placed()
         wanted = ", ".join(f"{name} = {value:g}" for name, value in (given or {}).items())
         raise InvalidInput(f"no position was found that meets the joints{' with ' * bool(wanted)}{wanted}: "

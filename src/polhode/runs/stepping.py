@@ -581,6 +581,13 @@ class Run:
             f"where I - (h/2)^2 M^-1 dF/dq has the reciprocal condition number {residual:.1e}; a step of "
             f"{edge / 2:.3g} is safe there",
         }
+        if self.system.mechanism is not None:
+            unsolved |= {
+                L.NOT_CONVERGED: f"{label!r} found no motion that closes all joints {where_text}: the last left them "
+                f"open by {residual:.1e} of their size; {self.advice(h)}",
+                L.SINGULAR: f"loops of joints come near a singular position {where_text}, where their forces grow "
+                "without bounds; take a splitting such as 'kl6b/joints', which passes it",
+            }
         if status in unsolved:
             return ConvergenceError(unsolved[status], residual=residual, iterations=iterations, **where)
         if status == L.TOO_LARGE:

@@ -128,8 +128,9 @@ class Configuration:
         turning = spin.max(axis=1, keepdims=True) + fast / np.where(longest > 0.0, longest, np.inf)
         found = [self._sizes(gap), _size(self.turns), self._sizes((rate * straight[of]), of),
                  self._sizes((rate * ~straight[of]), of)]  # fmt: skip
-        allowed = [self._sizes(lever) + ROUNDED / MET * self._sizes(far[:, a] + far[:, b]), np.ones_like(found[1]),
-                   self._sizes(fast + lever * turning), self._sizes(turning + 0.0 * lever)]  # fmt: skip
+        rounded = ROUNDED / MET * (far.max(axis=1, keepdims=True) + longest)
+        allowed = [self._sizes(lever) + rounded, np.ones_like(found[1]), self._sizes(fast + lever * turning),
+                   self._sizes(turning + 0.0 * lever)]  # fmt: skip
         return np.stack([one * ~(one <= MET * most) for one, most in zip(found, allowed, strict=True)], axis=-1)
 
     def _sizes(self, values: Array, of: Indices | slice = slice(None)) -> Array:

@@ -152,7 +152,7 @@ def _in(value: str, unit: str) -> str:
     return f"{value} {unit}".strip()
 
 
-def number(value: Any) -> str:
+def number(value: float | str) -> str:
     """A number in six digits."""
     try:
         return f"{float(value):.6g}"
