@@ -47,11 +47,10 @@ start = ph.assemble(satellite, {"hinge_left": 0.1}, start=begin)
 ds = ph.integrate(satellite, "kl6b/kepler", step=0.5, t_end=300.0, start=start)
 
 # %%
-bus, panels = ds.attitude.values[:, 0], ds.attitude.values[:, 1:]
 fig, (angles, rate) = plt.subplots(2, 1, figsize=(7, 5), sharex=True)
-for k, name in enumerate(sides):
-    against = ph.rotation.multiply(ph.rotation.conjugate(bus), panels[:, k])
-    angles.plot(ds.time, np.degrees(ph.rotation.log_quaternion(against)[:, 0]), label=name)
+hinges = ds.polhode.joints().coordinate
+for name in sides:
+    angles.plot(ds.time, np.degrees(hinges.sel(joint=f"hinge_{name}")), label=name)
 rate.plot(ds.time, np.degrees(ds.angular_velocity.values[:, 0, 0]), "C2")
 total = ds.total_angular_momentum
 off = float(abs(total - total[0]).max() / abs(total).max())

@@ -35,10 +35,9 @@ start = ph.assemble(engine, {"main": 0.0, "rail": r + l}, {"main": 12.0})
 ds = ph.integrate(engine, "kl6b/joints", step=0.002, t_end=2.0, start=start)
 
 # %%
-q = ds.attitude.values[:, 0]
-angle = np.unwrap(2 * np.arctan2(q[:, 2], q[:, 0]))
+joints = ds.polhode.joints()
+angle, place = (joints.coordinate.sel(joint=name).values for name in ("main", "rail"))
 formula = r * np.cos(angle) + np.sqrt(l**2 - (r * np.sin(angle)) ** 2)
-place = ds.position.values[:, 2, 0]
 print(f"the piston is where the crank says, to {abs(place - formula).max():.0e} m")
 print(f"energy kept to {float(abs(ds.energy_error).max()):.0e}")
 fig, (moves, rate) = plt.subplots(2, 1, figsize=(7, 5), sharex=True)
@@ -46,5 +45,5 @@ moves.plot(ds.time, place, label="piston")
 moves.plot(ds.time, l + r * np.cos(angle), "k:", label="a cosine of the crank's angle")
 moves.set(ylabel="m", title="Place of the piston")
 moves.legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
-rate.plot(ds.time, ds.angular_velocity[:, 0, 1], "C1")
+rate.plot(ds.time, joints.rate.sel(joint="main"), "C1")
 rate.set(xlabel="s", ylabel="rad/s", title="Rate of the crank")

@@ -181,18 +181,6 @@ def _size(v: Array) -> Array:
     return np.sqrt((v**2).sum(axis=-1))
 
 
-def coordinates(system: System, states: Array) -> dict[str, tuple[Array, Array]]:
-    """By names of joints their coordinates and rates (n,) in successive states (n, 13 N or more): lengths, and angles
-    with their turns, where two states are less than half a turn apart."""
-    here = Configuration(system, states[:, : L.BODY * system.N].reshape(len(states), system.N, L.BODY))
-    found = {}
-    for one in here.mechanism.joints:
-        if one.kind in COORDINATES:
-            values, row = here.coordinate(one)
-            found[one.name] = (np.unwrap(values) if one.kind == "hinge" else values, here.rate(one, row))
-    return found
-
-
 # ------------------------------------------------------------------ starts
 MOST_TOLD = 3  # most joints of which a message tells the gaps
 

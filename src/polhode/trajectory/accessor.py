@@ -5,6 +5,7 @@
     ds.polhode.lvlh(degrees=True)                 # roll, pitch, yaw from the local vertical and horizontal
     ds.polhode.elements()                         # osculating elements, a Dataset
     ds.polhode.relative("a", "b")                 # body b as seen from body a: position, velocity, attitude, distance
+    ds.polhode.joints()                           # angles of hinges with their turns, lengths of sliders, rates, gaps
     ds.polhode.ground_track(degrees=True)         # longitude, latitude and altitude
     ds.polhode.altitude()                         # above a sphere
     ds.polhode.pointing_error(toward="sun")       # angle of an axis of the body from a direction
@@ -35,7 +36,7 @@ from polhode.errors import InvalidInput
 from polhode.lazy import extra, xr
 from polhode.trajectory import frames, transitions
 from polhode.trajectory.charts import with_chart
-from polhode.trajectory.relative import index_of, relative
+from polhode.trajectory.relative import index_of, joint_motion, relative
 from polhode.trajectory.schema import AXES, QUATERNION, own_rows
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 METHODS = (
-    "euler", "rotation", "relative", "lvlh", "elements", "ground_track", "altitude", "pointing_error",
+    "euler", "rotation", "relative", "joints", "lvlh", "elements", "ground_track", "altitude", "pointing_error",
     "beta_angle", "eclipses", "transition", "to_pandas", "astropy_time", "plot", "view", "animate",
 )  # fmt: skip
 """What the accessor offers, in the order of its text."""
@@ -178,6 +179,37 @@ class TrajectoryAccessor:
         """
         ds = self._chosen("relative", "position", "velocity", member=member)
         return _in_degrees(relative(ds, origin, other, frame), degrees)
+
+    def joints(self, *, member: int | None = None) -> xr.Dataset:
+        """How the joints of a mechanism move.
+
+        Parameters
+        ----------
+        member : int, optional
+            One of several.
+
+        Returns
+        -------
+        xarray.Dataset
+            Along ``time`` and ``joint``, by the names of joints: ``coordinate``, the angle of a hinge (rad) with its
+            turns, where two rows are less than half a turn apart, or the length of a slider, as ``polhode.joints``
+            counts them, NaN of others; its ``rate``; and ``gap``, how far the points of the joint are apart.
+
+        Raises
+        ------
+        InvalidInput
+            A system without joints, or several members.
+
+        Examples
+        --------
+        >>> import polhode as ph
+        >>> arm = ph.system(ph.body("arm", 2.0, (1, 1, 0.1)), ph.loads.weight(),
+        ...                 ph.joints.hinge(at=(0, 0, 1), axis=(0, 1, 0), name="shoulder").on("arm", ph.ground))
+        >>> ds = ph.integrate(arm, step=0.01, steps=100, start=ph.assemble(arm, {"shoulder": 0.3}))
+        >>> ds.polhode.joints().coordinate.sel(joint="shoulder").values[[0, -1]].round(6)
+        array([ 0.3     , -0.247981])
+        """
+        return joint_motion(self._one("joints", "time", "position", "velocity", member=member))
 
     # ------------------------------------------------------------------ orbit
     def lvlh(

@@ -160,3 +160,48 @@ def gap(ds: xr.Dataset, one: Fastening) -> Array:
     if one.kind == "slider":
         d = d - np.einsum("ti,ti->t", d, axis)[:, None] * axis
     return np.abs(np.sqrt(np.einsum("ti,ti->t", d, d)) - one.length)
+
+
+def coordinate(ds: xr.Dataset, one: Fastening) -> tuple[Array, Array]:
+    """The coordinate of a joint and its rate (time,): of a hinge its angle with its turns, zero where the axes of both
+    bodies coincide, or after the shortest turn of one's axis into the other's; of a slider its length; else NaN."""
+    n = ds.sizes["time"]
+    if one.kind not in ("hinge", "slider"):
+        return np.full(n, np.nan), np.full(n, np.nan)
+    still = {"attitude": (1.0, 0.0, 0.0, 0.0), "angular_velocity": (0.0,) * 3, "velocity": (0.0,) * 3}
+    (qa, wa, va), (qb, wb, vb) = (
+        [ds[name].values.reshape(n, -1, len(rest))[:, b] if b >= 0 else np.tile(rest, (n, 1))
+         for name, rest in still.items()] for b in one.bodies
+    )  # fmt: skip
+    (d, axis), wa, wb = apart(ds, one), rotation.rotate(qa, wa), rotation.rotate(qb, wb)
+    if one.kind == "hinge":
+        first, second = one.axes
+        across, along = np.cross(first, second), 1.0 + first @ second
+        if along < 1e-12:  # half a turn about any axis across
+            across = np.cross(first, np.eye(3)[np.argmin(np.abs(first))])
+        zero = np.array([along, *across]) / np.sqrt(along**2 + across @ across)
+        back = (1.0, -1.0, -1.0, -1.0)
+        q = rotation.multiply(rotation.multiply(qb * back, qa), zero * back)
+        angle = 2.0 * np.arctan2(q[:, 1:] @ second, q[:, 0])
+        return np.unwrap((angle + np.pi) % (2.0 * np.pi) - np.pi), ((wa - wb) * axis).sum(axis=1)
+    u, w = (rotation.rotate(q, at) for q, at in zip((qa, qb), one.points, strict=True))
+    rate = va + np.cross(wa, u) - vb - np.cross(wb, w)
+    return (d * axis).sum(axis=1), (rate * axis + d * np.cross(wb, axis)).sum(axis=1)
+
+
+def joint_motion(ds: xr.Dataset) -> xr.Dataset:
+    """Coordinates, rates and gaps of all joints of a run."""
+    held = fastenings(ds)
+    if not held:
+        raise InvalidInput(f"joints: {ds.attrs.get('system', 'this run')!r} has no joints")
+    moving = [coordinate(ds, one) for one in held]
+    columns = {
+        "coordinate": ([a for a, _ in moving], "angle of a hinge (rad), length of a slider"),
+        "rate": ([b for _, b in moving], "its rate"),
+        "gap": ([gap(ds, one) for one in held], "how far the joint is open"),
+    }
+    return xr.Dataset(
+        {name: (("time", "joint"), np.stack(values, axis=1), {"long_name": told})
+         for name, (values, told) in columns.items()},
+        coords={"time": ds["time"], "joint": [one.name for one in held], "kind": ("joint", [one.kind for one in held])},
+    )  # fmt: skip
