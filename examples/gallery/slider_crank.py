@@ -3,7 +3,7 @@
 # order: 64
 # caption: Crank, rod and piston under their weight: the loop closes to the last digit, with more equations than needed.
 # alt: Place of the piston over two turns, always below the dotted cosine of the angle of the crank but at both ends;
-#   below it the rate of the crank, which falls to a third and rises again twice a turn.
+#   below it the rate of the crank, which falls to a third and rises again twice a turn, and the forces in two joints.
 # ---
 # %% [markdown]
 # # A slider-crank
@@ -12,7 +12,8 @@
 # angle of the crank, but by a formula with a root, by which the run is checked.
 #
 # In the plane three hinges and a slider have more equations than needed (three follow from others); that is no trouble.
-# `ph.assemble` closes the loop from the angle of the crank. Run time: 5 s.
+# `ph.assemble` closes the loop from the angle of the crank, and `ds.polhode.joints(forces=True)` tells what the
+# bearings carry. Run time: 5 s.
 
 # %%
 import matplotlib.pyplot as plt
@@ -35,15 +36,19 @@ start = ph.assemble(engine, {"main": 0.0, "rail": r + l}, {"main": 12.0})
 ds = ph.integrate(engine, "kl6b/joints", step=0.002, t_end=2.0, start=start)
 
 # %%
-joints = ds.polhode.joints()
+joints = ds.polhode.joints(forces=True)
 angle, place = (joints.coordinate.sel(joint=name).values for name in ("main", "rail"))
 formula = r * np.cos(angle) + np.sqrt(l**2 - (r * np.sin(angle)) ** 2)
 print(f"the piston is where the crank says, to {abs(place - formula).max():.0e} m")
 print(f"energy kept to {float(abs(ds.energy_error).max()):.0e}")
-fig, (moves, rate) = plt.subplots(2, 1, figsize=(7, 5), sharex=True)
+fig, (moves, rate, loads) = plt.subplots(3, 1, figsize=(7, 7), sharex=True)
 moves.plot(ds.time, place, label="piston")
 moves.plot(ds.time, l + r * np.cos(angle), "k:", label="a cosine of the crank's angle")
 moves.set(ylabel="m", title="Place of the piston")
 moves.legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
 rate.plot(ds.time, joints.rate.sel(joint="main"), "C1")
-rate.set(xlabel="s", ylabel="rad/s", title="Rate of the crank")
+rate.set(ylabel="rad/s", title="Rate of the crank")
+for name, label in (("main", "bearing of the crank"), ("wrist_pin", "pin of the piston")):
+    loads.plot(ds.time, np.linalg.norm(joints.force.sel(joint=name), axis=1), label=label)
+loads.set(xlabel="s", ylabel="N", title="Forces in the joints")
+loads.legend(ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))

@@ -53,7 +53,7 @@ _MOVED = {
         "surroundings": "gravity_field magnetic_field nrlmsis ephemeris",
         "initial": "tle omm oem aem",
         "methods": "METHODS method_table add_method add_tableau Method tableau Scheme splitting",
-        "runs": "read_scenario write_scenario point_motion poinsot",
+        "runs": "read_scenario write_scenario point_motion joint_forces poinsot",
         "runs.poinsot": "free_motion_periods polhode_curve herpolhode_curve",
         "ensembles": "ensemble_of open_sweep sweep_status sweep_member sampling",
         "trajectory": "export observables with_chart convert_branch",

@@ -535,6 +535,8 @@ CALLS = {
         {"system": lambda: ph.orbit(MU), "position": R, "velocity": V},
         {"system": lambda: ph.orbit(MU), "position": R, "momentum": V},
     ],
+    "runs.joint_forces": [{"ds": lambda: ph.integrate(arm(), "v2", step=0.05, steps=1, project=True),
+                           "system": lambda: arm()}],
     "runs.point_motion": [{"ds": turning, "point": LENGTH, "body": 0}, {"ds": turning, "point": [LENGTH],
                            "system": lambda: ph.free_body(INERTIA)}],
     "view": [{"ds": turning, "labels": ["a top"], "mesh": (CORNERS, FACES), "frames": 10, "span": [0.0, 1.0],

@@ -6,7 +6,7 @@
           mass
     r, R  position of the origin, attitude
     m, w  angular momentum and angular velocity, body frame
-    F, T  force and torque at the row, from the system's own loads
+    F, T  force and torque at the row, from the system's own loads and its joints
 
 Rows are taken one by one and nothing is differenced, so that rows far apart do as well as close ones. What a run
 switches is set for every row anew: thrust by its time, on the side that comes next in the direction of the run, and
@@ -30,7 +30,9 @@ from polhode.errors import InvalidInput, NotFinite, UserFunctionError, naming, s
 from polhode.kernel import drive, jit, layout as L
 from polhode.kernel.signatures import A1, A2, LOADS, function_type, i8, void
 from polhode.runs.parameters import with_parameters
+from polhode.runs.reactions import held
 from polhode.runs.request import rebuild
+from polhode.systems.joined import Configuration
 from polhode.systems.record import IDENTITY, System, present_system
 from polhode.systems.registry import builder
 from polhode.systems.structure import compiled_events, table_of
@@ -92,7 +94,10 @@ def point_motion(
         raise InvalidInput(f"body is {shown(body)}, but {bodies}")
     rows = ds if "time" in ds.dims else ds.expand_dims("time")
     times, states = _states(rows, system)
-    load = _loads(system, times, states, _direction(ds, times))[:, body]
+    every = _loads(system, times, states, _direction(ds, times))
+    if system.mechanism is not None:
+        held(system, states, every)
+    load = every[:, body]
     state, constants = states[:, L.BODY * body : L.BODY * (body + 1)], system.constants_of_bodies[body]
     q = state[:, None, L.ATTITUDE : L.ANGULAR]
     x = rotation.rotate_inverse(system.frames[body], points)  # from here on in the principal frame
@@ -129,6 +134,73 @@ def point_motion(
         },
         {key: ds.attrs[key] for key in KEPT if key in ds.attrs},
     )
+    return made if rows is ds else made.isel(time=0)
+
+
+def joint_forces(ds: xr.Dataset, system: System | None = None, **functions: Callable[..., Any]) -> xr.Dataset:
+    """The forces by which joints hold the bodies of a mechanism, at every row of a trajectory.
+
+    They follow from the loads at the row, so that they are of the accuracy of its state, not of the impulses of steps.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        From ``integrate`` or read from disk; any rows of it.
+    system, **functions
+        As of ``point_motion``.
+
+    Returns
+    -------
+    xarray.Dataset
+        Along ``time``, ``joint`` and ``axis``, in space: ``force`` on the first body of each joint, and ``torque`` on
+        it about the joint's point; the second body, or the ground, feels the opposite. Where rows of joints are implied
+        by others, these have none of the load, which only bodies that give way would share out.
+
+    Raises
+    ------
+    InvalidInput
+        A system without joints; as ``point_motion``.
+    UserFunctionError, NotFinite
+        A load failed at a row.
+
+    See Also
+    --------
+    polhode.point_motion
+
+    Examples
+    --------
+    A rod that hangs from a hinge and swings through its lowest place feels its weight and what bends its path:
+
+    >>> import polhode as ph
+    >>> arm = ph.system(ph.body("arm", 2.0, (1, 1, 0.1)), ph.loads.weight(gravity=10.0),
+    ...                 ph.joints.hinge(at=(0, 0, 1), axis=(0, 1, 0), name="shoulder").on("arm", ph.ground))
+    >>> start = ph.assemble(arm, {"shoulder": 0.0}, rates={"shoulder": 3.0})
+    >>> ds = ph.integrate(arm, step=0.01, steps=10, start=start)
+    >>> joint_forces(ds).force.sel(joint="shoulder").values[0].round(9) + 0.0
+    array([ 0.,  0., 38.])
+    """
+    system = _system_of(ds, system, functions)
+    if system.mechanism is None:
+        raise InvalidInput(f"joint_forces: {system.title} has no joints")
+    rows = ds if "time" in ds.dims else ds.expand_dims("time")
+    times, states = _states(rows, system)
+    multipliers = held(system, states, _loads(system, times, states, _direction(ds, times)))
+    here = Configuration(system, states[:, : L.BODY * system.N].reshape(len(states), system.N, L.BODY))
+    on_first = multipliers[..., None] * here.rows[..., :6]
+    joints = system.mechanism.joints
+    force, torque = (np.zeros((len(states), len(joints), 3)) for _ in range(2))
+    for k, one in enumerate(joints):
+        both = on_first[:, one.row : one.row + one.rows].sum(axis=1)
+        force[:, k], torque[:, k] = both[:, :3], both[:, 3:] - np.cross(here.u[:, one.piece], both[:, :3])
+    dims, SI = ("time", "joint", "axis"), ds.attrs.get("units") == "SI"
+    made = xr.Dataset(
+        {"force": (dims, force, {"long_name": "force on the first body of a joint, space frame"}),
+         "torque": (dims, torque, {"long_name": "torque on that about the joint's point, space frame"})},
+        {"time": ("time", times, rows["time"].attrs), "joint": [one.name for one in joints], "axis": list(AXES)},
+        {key: ds.attrs[key] for key in KEPT if key in ds.attrs},
+    )  # fmt: skip
+    if SI:
+        made.force.attrs["units"], made.torque.attrs["units"] = "N", "N m"
     return made if rows is ds else made.isel(time=0)
 
 

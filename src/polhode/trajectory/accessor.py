@@ -180,20 +180,26 @@ class TrajectoryAccessor:
         ds = self._chosen("relative", "position", "velocity", member=member)
         return _in_degrees(relative(ds, origin, other, frame), degrees)
 
-    def joints(self, *, member: int | None = None) -> xr.Dataset:
-        """How the joints of a mechanism move.
+    def joints(self, *, forces: bool = False, member: int | None = None, **functions: Any) -> xr.Dataset:
+        """How the joints of a mechanism move, and the forces by which they hold it.
 
         Parameters
         ----------
+        forces : bool
+            The forces, too, from the loads of the system, which is built again from the record of the run.
         member : int, optional
             One of several.
+        **functions : function or System
+            The user's functions by keyword, or ``system``, as of ``polhode.point_motion``.
 
         Returns
         -------
         xarray.Dataset
             Along ``time`` and ``joint``, by the names of joints: ``coordinate``, the angle of a hinge (rad) with its
             turns, where two rows are less than half a turn apart, or the length of a slider, as ``polhode.joints``
-            counts them, NaN of others; its ``rate``; and ``gap``, how far the points of the joint are apart.
+            counts them, NaN of others; its ``rate``; and ``gap``, how far the points of the joint are apart. With
+            forces also ``force`` on the first body of each joint, and ``torque`` on it about its point, in space, as
+            of ``polhode.runs.joint_forces``.
 
         Raises
         ------
@@ -209,7 +215,13 @@ class TrajectoryAccessor:
         >>> ds.polhode.joints().coordinate.sel(joint="shoulder").values[[0, -1]].round(6)
         array([ 0.3     , -0.247981])
         """
-        return joint_motion(self._one("joints", "time", "position", "velocity", member=member))
+        ds = self._one("joints", "time", "position", "velocity", member=member)
+        found = joint_motion(ds)
+        if not truth(forces, "forces"):
+            return found
+        import polhode
+
+        return found.merge(polhode.runs.joint_forces(ds, **functions), join="override")
 
     # ------------------------------------------------------------------ orbit
     def lvlh(
