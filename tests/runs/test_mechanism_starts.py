@@ -418,3 +418,13 @@ def test_scenario_names_what_is_missing(tmp_path, line, sentence):
     (tmp_path / "arm.toml").write_text(TOML.replace(line, "", 1))
     with pytest.raises(InvalidInput, match=sentence):
         ph.runs.read_scenario(tmp_path / "arm.toml")
+
+
+def test_a_craft_is_assembled_where_its_bus_is():
+    mu, r = 3.986004418e14, 7.0e6
+    craft = ph.system(ph.body("bus", 200.0, (40, 40, 30)), ph.body("panel", 12.0, (1.0, 9.0, 10.0)),
+                      ph.joints.hinge((0, 0.5, 0), (1, 0, 0), (0, -0.7, 0), name="h").on("panel", "bus"),
+                      ph.loads.central(mu))  # fmt: skip
+    start = ph.assemble(craft, {"h": 0.0}, start={"bus": {"position": (r, 0, 0), "velocity": (0, (mu / r) ** 0.5, 0)}})
+    assert np.allclose(start["panel"]["position"], (r, -1.2, 0.0), rtol=0, atol=1e-8)
+    assert np.allclose(start["panel"]["velocity"], start["bus"]["velocity"])

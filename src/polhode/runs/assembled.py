@@ -75,7 +75,7 @@ def assemble(
     system = present_system(system)
     if system.mechanism is None:
         raise InvalidInput(f"{system.title} has no joints to assemble; give integrate the positions of its bodies")
-    state = state_of(rows_by_name(system.names, start))
+    state = state_of(rows_by_name(system.names, _beside(system, start)))
     turned = as_kept({name: getattr(state, name) for name in FORMS})
     y = start_state(system, **turned, **{name: getattr(state, name) for name in STATE_WORDS[3:]})
     told = (("given", given), ("rates", rates), ("near", near))
@@ -101,6 +101,16 @@ def assemble(
         raise InvalidInput(f"no velocities meet the joints with the rates {wanted}: more are given than the mechanism "
                            "has freedoms there; give fewer")  # fmt: skip
     return _by_name(system, found.body[0])
+
+
+def _beside(system: System, start: object) -> object:
+    """A start by bodies in which those that say no position are where the first is that does: joints place them."""
+    told = start if isinstance(start, Mapping) else {}
+    own = {name: one for name in system.names if isinstance(one := told.get(name), Mapping)}
+    where = next((one["position"] for one in own.values() if one.get("position") is not None), None)
+    if where is None:
+        return start
+    return {**told, **{name: {"position": where, **own.get(name, {})} for name in system.names}}
 
 
 def _coordinates(system: System, told: object, argument: str) -> dict[int, float]:

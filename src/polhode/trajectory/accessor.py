@@ -5,7 +5,7 @@
     ds.polhode.lvlh(degrees=True)                 # roll, pitch, yaw from the local vertical and horizontal
     ds.polhode.elements()                         # osculating elements, a Dataset
     ds.polhode.relative("a", "b")                 # body b as seen from body a: position, velocity, attitude, distance
-    ds.polhode.joints()                           # angles of hinges with their turns, lengths of sliders, rates, gaps
+    ds.polhode.joints()                           # angles of hinges, lengths of sliders, forces
     ds.polhode.ground_track(degrees=True)         # longitude, latitude and altitude
     ds.polhode.altitude()                         # above a sphere
     ds.polhode.pointing_error(toward="sun")       # angle of an axis of the body from a direction
@@ -186,25 +186,23 @@ class TrajectoryAccessor:
         Parameters
         ----------
         forces : bool
-            The forces, too, from the loads of the system, which is built again from the record of the run.
+            The forces, too, from the loads at the rows.
         member : int, optional
             One of several.
         **functions : function or System
-            The user's functions by keyword, or ``system``, as of ``polhode.point_motion``.
+            As of ``polhode.runs.joint_forces``.
 
         Returns
         -------
         xarray.Dataset
-            Along ``time`` and ``joint``, by the names of joints: ``coordinate``, the angle of a hinge (rad) with its
-            turns, where two rows are less than half a turn apart, or the length of a slider, as ``polhode.joints``
-            counts them, NaN of others; its ``rate``; and ``gap``, how far the points of the joint are apart. With
-            forces also ``force`` on the first body of each joint, and ``torque`` on it about its point, in space, as
-            of ``polhode.runs.joint_forces``.
+            Along ``time`` and ``joint``, by name: ``coordinate``, the angle of a hinge (rad) with its turns, where two
+            rows are less than half a turn apart, or the length of a slider, NaN of others; ``rate``; ``gap``, how far
+            the joint is open; on request ``force`` and ``torque``, as of ``polhode.runs.joint_forces``.
 
         Raises
         ------
         InvalidInput
-            A system without joints, or several members.
+            No joints, or several members.
 
         Examples
         --------
@@ -212,16 +210,14 @@ class TrajectoryAccessor:
         >>> arm = ph.system(ph.body("arm", 2.0, (1, 1, 0.1)), ph.loads.weight(),
         ...                 ph.joints.hinge(at=(0, 0, 1), axis=(0, 1, 0), name="shoulder").on("arm", ph.ground))
         >>> ds = ph.integrate(arm, step=0.01, steps=100, start=ph.assemble(arm, {"shoulder": 0.3}))
-        >>> ds.polhode.joints().coordinate.sel(joint="shoulder").values[[0, -1]].round(6)
+        >>> ds.polhode.joints().coordinate.values[[0, -1], 0].round(6)
         array([ 0.3     , -0.247981])
         """
-        ds = self._one("joints", "time", "position", "velocity", member=member)
-        found = joint_motion(ds)
-        if not truth(forces, "forces"):
-            return found
         import polhode
 
-        return found.merge(polhode.runs.joint_forces(ds, **functions), join="override")
+        ds = self._one("joints", "time", "position", "velocity", member=member)
+        held = polhode.runs.joint_forces(ds, **functions) if truth(forces, "forces") else {}
+        return joint_motion(ds).assign(held)
 
     # ------------------------------------------------------------------ orbit
     def lvlh(
@@ -609,10 +605,8 @@ class TrajectoryAccessor:
         ds = self._chosen(method, *needed, **chosen)
         for dim in ("member",) if "time" in needed else CHOSEN:
             if dim in (ds.dims if "time" in needed else ds[needed[0]].dims):
-                many = ds.sizes[dim]
-                raise InvalidInput(
-                    f"{method}: {dim} is missing; there are {many}, give one of 0 to {many - 1}{besides}"
-                )
+                told = f"there are {ds.sizes[dim]}, give one of 0 to {ds.sizes[dim] - 1}{besides}"
+                raise InvalidInput(f"{method}: {dim} is missing; {told}")
         return ds
 
 
