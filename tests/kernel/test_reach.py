@@ -276,7 +276,7 @@ KNOWN = """
     names |= {one.__name__: one for one in (top_series, no_loads, gradient_series, gravity_potential)}
     names["bound"] = jit.bind(both_levels, first_level=gravity_potential, others_level=gravity_potential)
     read = jit.bind(vectorised.row_of, get=vectorised.number, operands=vectorised.no_more)
-    rows = {"operands": read, "write": vectorised.write1, "lane": vectorised.alone}
+    rows = {"operands": read, "write": vectorised.write1}
     names["lanes"] = jit.bind(vectorised.each, formula=pairs.load4, **rows)
     digests = {name: reach.digest_of(one, {}).hex() for name, one in names.items()}
     print(json.dumps([digests, [name for name, compiled in done.items() if compiled]]))

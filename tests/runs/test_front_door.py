@@ -1,4 +1,4 @@
-"""The arguments of ``integrate``: at most sixteen, one way to say a thing, and a sentence for those of before."""
+"""The arguments of ``integrate``: at most seventeen, one way to say a thing, and a sentence for those of before."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from polhode.trajectory.schema import RENAMED
 
 ARGUMENTS = [
     "system", "method", "step", "steps", "t_end", "every", "t_eval", "start", "parameters", "events", "breaks",
-    "tangent", "store", "progress", "settings", "at_start",
+    "tangent", "store", "progress", "settings", "project", "at_start",
 ]  # fmt: skip
 BODY = ph.free_body((1.0, 1.5, 2.0))
 SPIN = {"angular_velocity": (0.3, -0.2, 1.1)}
@@ -25,10 +25,10 @@ SHORT = {"step": 0.05, "steps": 4}
 HALF = 0.5**0.5
 
 
-def test_the_front_door_has_sixteen_parameters():
+def test_the_front_door_has_seventeen_parameters():
     parameters = inspect.signature(ph.integrate).parameters
     assert list(parameters) == ARGUMENTS and parameters["at_start"].kind is inspect.Parameter.VAR_KEYWORD
-    assert len(parameters) == 16
+    assert len(parameters) == 17
     assert tuple(AtStart.__annotations__) == STATE_WORDS and set(STATE_WORDS) < set(
         inspect.signature(ph.State).parameters
     )

@@ -30,7 +30,7 @@ def walked(run):
         if not code.co_filename.startswith(SOURCE):
             return
         there = there or (event == "return" and code.co_qualname == "Integrator.march")
-        if event != "call":
+        if event != "call" or code.co_qualname == "answering.<locals>.wrapper":  # which hands everything on
             return
         count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
         for name in code.co_varnames[:count]:

@@ -286,10 +286,11 @@ def test_integrate_and_scenarios_take_the_same_words():
     whole_file = {"system", "method", "events", "store"}  # keys of the file and of [output]
     of_the_process = {"progress"}  # and of the command line
     drawn = {"draw", "lattice", "rotations", "exact_temperature", "energy_bodies"}  # names of these functions
+    assembled = {"joints", "joint_rates"}  # of polhode.assemble
     of_the_system = {"parameters"}  # a key of [system]
     assert in_python - keys == whole_file | of_the_process | of_the_system
     assert of_the_system <= set(table_of(ph.rigid_body).keys)
-    assert keys - in_python - of_functions == drawn | set(start_files.READERS)
+    assert keys - in_python - of_functions == drawn | assembled | set(start_files.READERS)
     assert whole_file - {"store"} <= set(schema.scenario_file().keys) and "store" in schema.OUTPUT.keys
 
 

@@ -254,7 +254,9 @@ def check_system(
         if name not in STATE_WORDS:
             raise unknown_name("argument of check_system", name, ("start", "states", "span", "seed", *STATE_WORDS))
     if start is not None:
-        given = in_units_of(system, "consistent", common_start(system, start, "the check").given)[1]
+        given = in_units_of(
+            system.units, system.name, system.arguments, "consistent", common_start(system, start, "the check").given
+        )[1]
         if both := sorted(given.keys() & at_start.keys()):
             raise InvalidInput(f"{both[0]} is given, and start has it too; keep one of them")
         at_start |= as_kept(given) | {name: given[name] for name in STATE_WORDS[3:] if name in given}

@@ -274,7 +274,7 @@ def interactive(
             raise InvalidInput(f"{name} is given, and start has it too; keep one of them")
         words[name] = value
     settings = Settings.of(settings)
-    units, words = in_units_of(system, settings.units, words)
+    units, words = in_units_of(system.units, system.name, system.arguments, settings.units, words)
     asked = Asked(system, method, step, words, replace(settings, units=units))
     request = asked.request({})
     what, why = f"a page cannot take the steps of {system.name!r} by {request.method.label!r}", reason_against(request)

@@ -235,8 +235,9 @@ class Outcome:
         if run.judged and run.system.N == 1 and self.rows.size:
             role = run.for_potential
             potential = role and (bodies, np.array(constants.parameters), role[2])
+            of_system = run.system.work_columns, run.system.translates
             try:
-                found = of_one_body(self.times.ravel(), self.rows, constants, run.system, potential)
+                found = of_one_body(self.times.ravel(), self.rows, constants, *of_system, potential)
             except Exception:  # a function of the user's
                 return None, None, None
             if (found[2].first == self.rows.shape[1]).all():

@@ -129,7 +129,9 @@ class Plan:
 
     def start_of_all(self, request: Request) -> dict[str, Any]:
         """The words of the start that all members have, as plain numbers."""
-        _, plain = in_units_of(self.system, request.settings.units, self.start)
+        _, plain = in_units_of(
+            self.system.units, self.system.name, self.system.arguments, request.settings.units, self.start
+        )
         return {"sequence": sequence_of(self.method)} | plain
 
     def _first_refused(self, request: Request, problem: InvalidInput) -> tuple[int, InvalidInput]:

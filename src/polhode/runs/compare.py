@@ -151,7 +151,7 @@ def compare(
         if name in arguments or getattr(state, name, None) is not None:
             raise InvalidInput(f"{name} has no place in a comparison; leave it out")
     words = {"step": steps, "t_end": t_end, "time": state.time}
-    units, times = in_units_of(system, settings.units, words)
+    units, times = in_units_of(system.units, system.name, system.arguments, settings.units, words)
     given = numbers(times["step"], "steps", "").tolist()
     t_end, t0 = number(times["t_end"], "t_end"), number(times["time"], "time")
     arguments |= {"start": replace(state, time=t0), "settings": replace(settings, units=units)}
@@ -270,7 +270,7 @@ def given_reference(system: System, reference: object, t_end: float, units: str 
         for name in reference:
             if name not in known:
                 raise unknown_name("part of the reference", name, known)
-        for name, value in in_units_of(system, units, reference)[1].items():
+        for name, value in in_units_of(system.units, system.name, system.arguments, units, reference)[1].items():
             width = 4 if name == "attitude" else 3
             shape = (width,) if system.N == 1 else (system.N, width)
             numbers_given = array(value, f"{name} of the reference")

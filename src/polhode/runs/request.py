@@ -107,18 +107,19 @@ def grouped(words: Mapping[str, Any]) -> dict[str, Any]:
     return found | ({"start": start} if start else {}) | ({"settings": settings} if settings else {})
 
 
-def in_units_of(system: System, units: str, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Arguments of a run by name, quantities among them as plain numbers in its units, and what these are called."""
-    own = system.units
+def in_units_of(
+    own: str, name: str, about: Mapping[str, Any], units: str, given: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """Arguments of a run by name, quantities among them as plain numbers in its units, and what these are called: of a
+    system with units of its ``own``, a name and arguments."""
     if not units:
-        units = own or ("SI" if planets.name_of(central_mu(system.arguments)) else "consistent")
+        units = own or ("SI" if planets.name_of(central_mu(about)) else "consistent")
     measured = [word for word in MEASURED if has_quantity(given.get(word))]
     if not measured:
         return units, dict(given)
     own = own or ("SI" if units == "consistent" else units)
     if own not in GIVEN_IN:
-        raise InvalidInput(f"{system.name} is in units of its own, which a quantity cannot be turned into; give plain "
-                           "numbers")  # fmt: skip
+        raise InvalidInput(f"{name} is in units of its own, which a quantity cannot be turned into; give plain numbers")
     of = GIVEN_IN[own]
     plain = {word: in_unit(given[word], of.get(word.removesuffix("_space"), of["time"]), word) for word in measured}
     return own if units == "consistent" else units, dict(given) | plain
@@ -382,7 +383,7 @@ def requested(system: object, method: str | Method | MethodSpec | None, given: M
     asked = given.get("steps") if isinstance(given.get("steps"), Tolerance) else None
     given |= {name: getattr(asked, name, None) for name in ("first_step", "max_step")}
     measured = {name: given.get(name) for name in MEASURED}
-    units, measured = in_units_of(system, settings.units, measured)
+    units, measured = in_units_of(system.units, system.name, system.arguments, settings.units, measured)
     given |= measured | {"coordinates": in_unit(given["coordinates"], UNKNOWN, "coordinates")}
     given |= dict.fromkeys(STATE_WORDS[:3]) | as_kept({name: given.get(name) for name in FORMS})
     if asked is not None:

@@ -95,8 +95,9 @@ def _of_one_body(run: Run, times: Array, states: Array) -> tuple[OfBodies, Array
     """What follows from the rows of one body; None where there is more to look at."""
     if not run.judged or run.system.N > 1 or run.system.serve is not None or not len(times):
         return None
+    of_system = run.system.work_columns, run.system.translates
     try:
-        found = of_one_body(times, states, run.constants, run.system, run.for_potential)
+        found = of_one_body(times, states, run.constants, *of_system, run.for_potential)
     except Exception:  # a function of the user's
         return None
     return found if found[2].first[0] == len(times) else None

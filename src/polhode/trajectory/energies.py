@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from polhode.arguments import Array, Indices
-from polhode.systems.record import System
 from polhode.trajectory.quantities import Constants, OfBodies, balance_of_rows, rows_of_run, writable
 
 MASSLESS = "of bodies without mass"  # how a note begins that says so of the energy
@@ -58,18 +57,19 @@ def energy_balance(
 
 
 def of_one_body(
-    times: Array, states: Array, constants: Constants, system: System, potential: tuple[Array, Array, Indices] | None
+    times: Array, states: Array, constants: Constants, work_columns: list[int], translates: bool,
+    potential: tuple[Array, Array, Indices] | None,
 ) -> tuple[OfBodies, Array | None, EnergyBalance]:  # fmt: skip
     """What follows from rows (n, ...) of one body, or (M, n, ...) of M runs of one each, their potential energies and
     balances, in one call; ``potential``: bodies, parameters and the address of its role. Velocities of a body that only
     rotates, which nobody asks for, are written over."""
-    shape, F, P = states.shape[:-1], len(system.work_columns), int(potential is not None)
+    shape, F, P = states.shape[:-1], len(work_columns), int(potential is not None)
     rows, M = states.reshape(-1, states.shape[-1]), 1 if len(shape) == 1 else shape[0]
     n, of = len(rows), (*shape, 1, 3)
     total, energy, change, error = np.empty(shape), np.empty(shape), np.empty(shape), np.empty(shape)
     made = np.empty((*shape, 1, 4)), np.empty(of), np.empty(of), np.empty(of), np.empty(of)
-    made = made if system.translates else (*made[:3], made[4], made[4])
-    work = np.ascontiguousarray(states[..., system.work_columns]) if F else None
+    made = made if translates else (*made[:3], made[4], made[4])
+    work = np.ascontiguousarray(states[..., work_columns]) if F else None
     largest, first, worst = np.zeros((M, 1 + P + F)), np.empty((M, 2), np.int64), np.empty(M)
     energies = None if potential is None else np.empty(shape)
     rows_of_run(

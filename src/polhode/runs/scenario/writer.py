@@ -183,7 +183,7 @@ def _initial(request: Request, words: Mapping[str, Any]) -> Iterator[str]:
         raise InvalidInput("start has states of the system, which a scenario has with their load or body; give them "
                            "there")  # fmt: skip
     given |= {word: words[word] for word in STATE_WORDS if words[word] is not None}
-    given = in_units_of(system, request.settings.units, given)[1]
+    given = in_units_of(system.units, system.name, system.arguments, request.settings.units, given)[1]
     found = as_kept({word: given.get(word) for word in FORMS})
     found |= {word: given[word] for word in STATE_WORDS[3:] if word in given}
     own = {{"time_variables": "clock"}.get(word, word): plain(given[word]) for word in OF_METHODS if word in given}
