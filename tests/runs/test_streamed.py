@@ -271,7 +271,7 @@ def memory_of(forked, folder, *steps):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_does_not_grow_with_the_rows(forked, tmp_path):
-    few, many = memory_of(forked, tmp_path, 150_000, 600_000)  # from buffers that are full to four times as many rows
+    few, many = memory_of(forked, tmp_path, 300_000, 750_000)  # from where all buffers have been full for long
     assert many < 300.0 and many < few + 15.0  # in memory the states alone would take 47 MB more
 
 
