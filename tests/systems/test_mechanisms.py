@@ -234,3 +234,11 @@ def test_unknown_kind_names_joints():
         ph.system(bodies("a"), h={"kind": "hindge", "on": ["a", "ground"]})
     with pytest.raises(InvalidInput, match="unknown argument of hinge 'axes'"):
         ph.system(bodies("a"), h={"kind": "hinge", "axes": [1, 0, 0], "on": ["a", "ground"]})
+
+
+def test_systems_are_checked_without_their_joints():
+    parts = ph.body("a", 1.0, (1, 1, 1)), ph.loads.weight()
+    held = ph.system(*parts, ph.joints.ball().on("a", ph.ground), name="held")
+    with pytest.raises(InvalidInput, match="joints hold those of held; check the bodies and their loads without them"):
+        ph.checks.check_system(held)
+    assert ph.checks.check_system(ph.system(*parts)).passed

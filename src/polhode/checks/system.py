@@ -250,6 +250,9 @@ def check_system(
     True
     """
     system = present_system(system)
+    if system.mechanism is not None:
+        raise InvalidInput(f"check_system moves bodies freely, but joints hold those of {system.title}; check the "
+                           "bodies and their loads without them")  # fmt: skip
     for name in at_start:
         if name not in STATE_WORDS:
             raise unknown_name("argument of check_system", name, ("start", "states", "span", "seed", *STATE_WORDS))
