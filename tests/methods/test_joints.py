@@ -326,6 +326,74 @@ def test_steps_are_symplectic_on_the_manifold_of_the_joints(method):
     assert np.abs(J.T @ S @ J - S).max() < 1e-11 * np.abs(J).max() ** 2
 
 
+@each("method", ["v2/joints", "kl6b/joints", SIX])
+def test_derivatives_keep_the_symplectic_form(method):
+    """Of changes of start that joints allow, space and body axes: dx dp - dp dx and, of turns, dM dt - dt dM - M (dt x
+    dt)."""
+    given, made = mx.mechanism("triple_pendulum"), system("triple_pendulum")
+    ds = js.run(given, method, 4, stop=0.4, every=4, system=made, tangent=True)
+    seeds = np.column_stack([*allowed(given, tree := mx.Tree(given))])
+    ends = ds.state_transition.values[-1] @ seeds
+    forms = [seeds.T @ form(ds, 0) @ seeds, ends.T @ form(ds, -1) @ ends]
+    assert np.abs(forms[0]).max() > 0.1 and len(tree.rates) == 3
+    assert np.abs(forms[1] - forms[0]).max() < 1e-11 * np.abs(ends).max() ** 2
+
+
+@each("method", ["v2/joints", "kl6b/joints"])
+def test_derivatives_of_rest_are_those_of_small_motions(method):
+    """A pendulum that hangs still, whose joint needs no impulse, but for its derivatives: against differences."""
+
+    def trap(body, k):
+        return 0.5 * k * body.position[0] ** 2
+
+    made = ph.system(ph.body("bob", 2.0, (0.3, 0.4, 0.2)), ph.joints.ball(at=(0, 0, 1)).on("bob", ph.ground),
+                     ph.loads.of(trap, k=3.0))  # fmt: skip
+
+    def run(angle, **words):
+        q = np.array([np.cos(angle / 2), 0.0, np.sin(angle / 2), 0.0])
+        return ph.integrate(made, method, step=0.1, steps=5, every=5, attitude=q, **words,
+                            position=ph.rotation.rotate(q, (0.0, 0.0, -1.0)))  # fmt: skip
+
+    tilted = run(0.0, tangent=True).state_transition.values[-1] @ [-1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]
+    far, near = ((run(e).position - run(-e).position).values[-1].ravel() / (2 * e) for e in (2e-4, 1e-4))
+    assert np.abs(tilted[:3] - (4 * near - far) / 3).max() < 1e-9
+
+
+def allowed(given, tree, delta=1e-4):
+    """Changes of the start by each angle and each momentum, as the columns of a state transition have them."""
+    z = np.concatenate(coordinates(tree, given.start))
+    zero = placed(tree, z[:3], z[3:])
+    for e in np.eye(6):
+        total = 0.0
+        for k, c in STENCIL.items():
+            start = placed(tree, *(np.split(z + k * delta * e, 2)))
+            total = total + c * difference(given, zero, start) / delta
+        yield total
+
+
+def difference(given, zero, start):
+    """Positions, momenta, turns and angular momenta of each body, less those at the first of two starts."""
+    found = []
+    for i, body in enumerate(given.bodies):
+        q, p = (np.asarray(one["attitude"])[i] for one in (zero, start))
+        turn = ph.rotation.log_quaternion(ph.rotation.multiply(ph.rotation.conjugate(q), p))
+        x, v, w = (np.asarray(start[name])[i] - np.asarray(zero[name])[i]
+                   for name in ("position", "velocity", "angular_velocity"))  # fmt: skip
+        found += [x, body.mass * v, turn, body.inertia @ w]
+    return np.concatenate(found)
+
+
+def form(ds, row):
+    """The symplectic form at a row."""
+    n, M = ds.sizes["body"], ds.angular_momentum.values[row]
+    found = np.zeros((12 * n, 12 * n))
+    for i in range(n):
+        for k in (12 * i, 12 * i + 6):
+            found[k : k + 3, k + 3 : k + 6], found[k + 3 : k + 6, k : k + 3] = np.eye(3), -np.eye(3)
+        found[12 * i + 6 : 12 * i + 9, 12 * i + 6 : 12 * i + 9] = np.cross(np.eye(3), M[i]).T
+    return found
+
+
 # ------------------------------------------------------------------ loops
 @each("method, steps, most", [("v2/joints", 1000, 2e-2), ("suzuki4/joints", 500, 2e-5), ("kl6b/joints", 500, 1e-7)])
 def test_singular_positions_are_passed(method, steps, most):
@@ -427,6 +495,26 @@ def test_a_stopped_run_goes_on_bit_for_bit(name, method, tmp_path):
         js.run(given, method, 120, every=10, system=system(name), store=ph.Store(path, checkpoint_seconds=0),
                progress=stopping(41))  # fmt: skip
     assert ph.resume(path, system=system(name)).identical(whole)
+
+
+def test_what_lies_beside_a_run_changes_no_bit():
+    """Rows between steps, and other members that the same memory serves."""
+    given, made = mx.mechanism("triple_pendulum"), system("triple_pendulum")
+    start = js.start_of(given)
+    words = {"step": 0.01, "steps": 30}
+    whole = [ph.integrate(made, "kl6b/joints", **words, project=True, **(start | {"angular_velocity": k *
+    start["angular_velocity"]}))
+             for k in (1.0, 0.5)]  # fmt: skip
+    seen = ph.integrate(made, "kl6b/joints", step=0.01, t_eval=[0.023, 0.1, 0.237, 0.3], project=True, **start)
+    assert (seen.attitude.values[-1] == whole[0].attitude.values[-1]).all()
+    starts = {
+        word: np.stack([ds[word].values[0] for ds in whole])
+        for word in ("position", "velocity", "attitude", "angular_velocity")
+    }
+    members = ph.ensemble(made, "kl6b/joints", **words, members=starts, threads=1)
+    for k in range(len(whole)):
+        alone = ph.integrate(made, "kl6b/joints", **words, **{word: value[k] for word, value in starts.items()})
+        assert (members.attitude.values[k] == alone.attitude.values).all()
 
 
 def test_a_run_goes_on_from_a_row_of_another():

@@ -192,8 +192,9 @@ def remember(m, h, p):
 
 
 @inlined
-def enough(count):
-    """Whether a motion that closes the joints may be the last, after so many corrections."""
+def enough(worst, count):
+    """Whether a motion that leaves this residual, which counts as closed, may be the last, after so many
+    corrections."""
     return True
 
 
@@ -218,7 +219,7 @@ def close(m, h, most, p):
         p.step_info[L.RESIDUAL] = worst
         stalled = stalled + 1 if worst >= 0.5 * before else 0
         closed = closed or worst <= CLOSED or (stalled > 0 and worst < (ROUNDED if stalled < 3 else 10.0 * ROUNDED))
-        if closed and enough(count):
+        if closed and enough(worst, count):
             return L.OK
         if not closed and (not worst < 1e250 or (count > 2 and worst > before)):
             return L.NOT_CONVERGED

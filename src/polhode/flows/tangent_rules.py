@@ -33,7 +33,7 @@ def acting(width, load, rest):
 
 
 @inlined
-def corrected(count):
+def corrected(worst, count):
     """Corrections go on for the derivatives of the residuals, of which each leaves the part that the matrix is off."""
     return count >= CORRECTIONS
 
