@@ -262,7 +262,7 @@ def test_runs_of_one_system_share_what_is_said_of_variables_but_not_its_attribut
 def test_velocities_of_a_body_that_only_rotates_take_no_memory(build, moves):
     body, states = build(BODY), np.random.default_rng(1).normal(size=(5, 13))
     constants = Constants(*body.for_kernels)
-    made, _, _ = of_one_body(np.arange(5.0), states, constants, body, None)
+    made, _, _ = of_one_body(np.arange(5.0), states, constants, body.work_columns, body.translates, None)
     assert np.shares_memory(made.velocity, made.angular_momentum_space) is not moves
     apart = of_bodies(states, constants)
     for name in {*made._fields} - ({"velocity"} if not moves else set()):
