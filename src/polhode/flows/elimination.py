@@ -19,7 +19,7 @@ multiplier.
 
 from __future__ import annotations
 
-from polhode.algebra.so3 import cross
+from polhode.algebra.so3 import cross, matrix_product
 from polhode.flows import mechanism as J
 from polhode.flows.mechanism import at, back, turned
 from polhode.kernel import layout as L
@@ -60,28 +60,7 @@ def axpy6(s, a, b):
 @inlined
 def similar(m, E):
     """m E m' for a rotation m (nine numbers each)."""
-    t = product(m, E)
-    return (
-        t[0] * m[0] + t[1] * m[1] + t[2] * m[2], t[0] * m[3] + t[1] * m[4] + t[2] * m[5],
-        t[0] * m[6] + t[1] * m[7] + t[2] * m[8],
-        t[3] * m[0] + t[4] * m[1] + t[5] * m[2], t[3] * m[3] + t[4] * m[4] + t[5] * m[5],
-        t[3] * m[6] + t[4] * m[7] + t[5] * m[8],
-        t[6] * m[0] + t[7] * m[1] + t[8] * m[2], t[6] * m[3] + t[7] * m[4] + t[8] * m[5],
-        t[6] * m[6] + t[7] * m[7] + t[8] * m[8],
-    )  # fmt: skip
-
-
-@inlined
-def product(a, b):
-    """a b (nine numbers each)."""
-    return (
-        a[0] * b[0] + a[1] * b[3] + a[2] * b[6], a[0] * b[1] + a[1] * b[4] + a[2] * b[7],
-        a[0] * b[2] + a[1] * b[5] + a[2] * b[8],
-        a[3] * b[0] + a[4] * b[3] + a[5] * b[6], a[3] * b[1] + a[4] * b[4] + a[5] * b[7],
-        a[3] * b[2] + a[4] * b[5] + a[5] * b[8],
-        a[6] * b[0] + a[7] * b[3] + a[8] * b[6], a[6] * b[1] + a[7] * b[4] + a[8] * b[7],
-        a[6] * b[2] + a[7] * b[5] + a[8] * b[8],
-    )  # fmt: skip
+    return matrix_product(matrix_product(m, E), (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8]))
 
 
 @inlined
@@ -145,7 +124,7 @@ def put_matrices(m, h, R0, R1, p):
                 E0[0] + E[0], E0[1] + E[1], E0[2] + E[2], E0[3] + E[3], E0[4] + E[4], E0[5] + E[5], E0[6] + E[6],
                 E0[7] + E[7], E0[8] + E[8],
             ))  # fmt: skip
-            put_turning(k, product(V, (
+            put_turning(k, matrix_product(V, (
                 1.0 - a[0], -a[1], -a[2], -b1[0], 1.0 - b1[1], -b1[2], -c[0], -c[1], 1.0 - c[2],
             )), p)  # fmt: skip
 

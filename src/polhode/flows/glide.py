@@ -27,7 +27,7 @@ from typing import Any
 
 from polhode.flows import mechanism as J
 from polhode.flows.elimination import LEAST, eliminate, no_loads, solve
-from polhode.flows.kick import loads_at
+from polhode.flows.kick import enter, loads_at, push
 from polhode.flows.mechanism import at, plan_at, push_rows, put_openings, put_speeds, residuals, rotations
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
@@ -370,14 +370,8 @@ def collocated(m, t, h, s, rule, p):
             break
         before = change
     for i in range(s):
-        w = h * p.coefficients[rule + s * s + i]
-        for b in range(p.N):
-            y, k = L.BODY * b, first + i * width + L.LOAD * b
-            for e in range(3):
-                p.y[y + L.MOMENTUM + e] += w * p.work[k + e]
-                p.y[y + L.ANGULAR + e] += w * p.work[k + 3 + e]
-        for k in range(p.S):
-            p.y[L.BODY * p.N + k] += w * p.work[first + i * width + L.LOAD * p.N + k]
+        push(h * p.coefficients[rule + s * s + i], p.work, first + i * width, p)
+        enter(h * p.coefficients[rule + s * s + i], p.work, first + i * width, p)
     return status
 
 
@@ -389,13 +383,8 @@ def held_kick(t, h, g, s, rules, p):
     if p.step_info[L.LOADED] == 0.0:
         loads_at(part, t, p.y, p.load, p)
         p.step_info[L.LOADED] = 1.0
-    for k in range(p.B):
-        i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
-        y, f = L.BODY * i + (L.ANGULAR if kind == L.ROTATION else L.MOMENTUM), L.LOAD * i + 3 * kind
-        for e in range(3):
-            p.y[y + e] += h * p.load[f + e]
-    for k in range(p.S):
-        p.y[L.BODY * p.N + k] += h * p.load[L.LOAD * p.N + k]
+    push(h, p.load, 0, p)
+    enter(h, p.load, 0, p)
     return L.OK
 
 

@@ -10,7 +10,6 @@ BALL      3    d
 DIRECTION 1    u . w
 ROD       1    (|d|^2 / length - length) / 2, the length being n's first number
 SLIDE     1    n . d, n in the axes of b
-POINT     1    n . d, n in space
 ========= ==== ==================================================================
 
 A **node** is a body with the joint to its parent, from the leaves to the roots; rows of joints that are not to a parent
@@ -26,13 +25,13 @@ from __future__ import annotations
 from math import sqrt
 
 from polhode.algebra.quaternion import to_matrix
-from polhode.algebra.so3 import add, axpy, cross, dot, scale
+from polhode.algebra.so3 import Ad, add, axpy, cross, dot, scale
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, get9, put3, put9
 from polhode.kernel.jit import helper, inlined
 
-BALL, DIRECTION, ROD, SLIDE, POINT = range(5)  # kinds of pieces
-ROWS_OF = (3, 1, 1, 1, 1)  # rows of a piece of each kind
+BALL, DIRECTION, ROD, SLIDE = range(4)  # kinds of pieces
+ROWS_OF = (3, 1, 1, 1)  # rows of a piece of each kind
 
 # ------------------------------------------------------------------ whole numbers of a mechanism, the head
 BODIES = 0  # how many bodies, all of the system
@@ -55,7 +54,7 @@ NODE = (
 PIECES_AT, NODES_AT, OWNERS_AT = 5, 6, 7  # where the tables begin, counted from m; the first five are those of the head
 FRACTIONS, FRACTIONS_AT = 8, 9  # how many glides a free motion is, and where their fractions begin in coefficients
 GLIDES = 10  # glides in a step
-WORK = 11  # from here on where each array of ``ARRAYS`` begins in the scratch memory
+WORK = 11  # from here on where each array begins in the scratch memory
 ROW = 12  # numbers of a row: force and torque on a, then on b
 (
     STATE, END, RECENT, HISTORY, START, ROTATIONS, ROWS_AT, RESIDUAL, IMPULSE, MATRIX, RIGHT, MOTION, LEFT, RATIO,
@@ -81,12 +80,7 @@ def at(m, slot, p):
 @inlined
 def turned(R, i, c, p):
     """A vector of body i in space; its rotation is number i of ``work[R:]``."""
-    a = get9(p.work, R + 9 * i)
-    return (
-        a[0] * c[0] + a[1] * c[1] + a[2] * c[2],
-        a[3] * c[0] + a[4] * c[1] + a[5] * c[2],
-        a[6] * c[0] + a[7] * c[1] + a[8] * c[2],
-    )
+    return Ad(get9(p.work, R + 9 * i), c)
 
 
 @inlined
@@ -166,9 +160,8 @@ def residuals(m, G, R, y, p):
                     value = 0.5 * (s * dot(d, d) - n[0])
                     n = scale(s, d)
                 else:
-                    if kind == SLIDE:
-                        n = turned(R, b, n, p)
-                        v = cross(n, d)
+                    n = turned(R, b, n, p)
+                    v = cross(n, d)
                     value = dot(n, d)
                 put_row(to, n, cross(u, n), axpy(-1.0, cross(w, n), v), p)
                 p.work[g + r] = value

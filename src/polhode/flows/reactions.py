@@ -63,7 +63,7 @@ def bends(m, l, x, R, y, p):
                 if kind == J.ROD:
                     s = 1.0 / n[0]
                     n, more = scale(s, d), s * dot(speed, speed)
-                elif kind == J.SLIDE:
+                else:
                     n = turned(R, b, n, p)
                     dn = cross(wb, n)
                     more = 2.0 * dot(dn, speed) + dot(cross(wb, dn), d)

@@ -69,7 +69,7 @@ class Workspace(NamedTuple):
     blocks: Any
     stage_state: Any  # (13 N + S + extra): a second state, for stages
     load: Any  # (6 N + S): receives the loads; behind them their slopes (6 N times 12 N), if a run has them
-    work: Any  # scratch memory of the size the method requested; its content is not kept between steps
+    work: Any  # scratch memory of the size the method requested; only its first numbers may be kept, for joints
     step_info: Any  # (28): flags and counters shared by run, loop and step; slots in ``kernel.layout``
     frames: Any  # (4 N): quaternions from the principal frames to the users' body frames
 

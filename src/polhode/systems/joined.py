@@ -11,7 +11,7 @@ from polhode.algebra.quaternion import to_matrix
 from polhode.algebra.rotation import exp_quaternion, multiply, quaternion_from_matrix, rotate
 from polhode.arguments import Array, Indices
 from polhode.errors import InvalidInput
-from polhode.flows.mechanism import BALL, DIRECTION, NUMBERS, NUMBERS_AT, POINT, ROD, SLIDE
+from polhode.flows.mechanism import BALL, DIRECTION, NUMBERS, NUMBERS_AT, ROD, SLIDE
 from polhode.joints.kinds import frame_about, shortest
 from polhode.kernel import layout as L
 from polhode.systems.mechanisms import Joined, Mechanism
@@ -52,7 +52,7 @@ class Configuration:
         self.length = np.where(rod, self.numbers[..., 2, 0], 0.0) + np.zeros((n, 1))
         with np.errstate(divide="ignore", invalid="ignore"):
             along = self.d / _size(self.d)[..., None]
-        self.n = np.where(rod[:, None], along, np.where((self.kind == POINT)[:, None], self.numbers[..., 2, :], self.n))
+        self.n = np.where(rod[:, None], along, self.n)
 
     @cached_property
     def turns(self) -> Array:
