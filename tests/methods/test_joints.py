@@ -540,3 +540,25 @@ def test_gimbals_whose_joints_are_all_at_the_origin():
     spin = ph.rotation.rotate(ds.attitude.values, ds.angular_momentum.values).sum(axis=1)[:, 2]
     assert abs(ds.position).max() < 1e-15 and abs(ds.energy_error).max() < 1e-12
     assert abs(spin - spin[0]).max() < 1e-13 * abs(ds.angular_momentum).max()
+
+
+# ------------------------------------------------------------------ cost, in free motions
+def test_multipliers_are_foretold():
+    """Two free motions a step of a chain in short steps: one that is foretold, and one that is right."""
+    ds = js.run(mx.mechanism("ball_chain"), "v2/joints", 2000, every=1, system=system("ball_chain"))
+    assert ds.iterations.values[10:].mean() < 2.05
+    given = mx.mechanism("triple_pendulum")  # nine glides a step: from the two before, while there are no steps before
+    ds = js.run(given, "kl6b/joints", 4, stop=given.stop / 500, every=1, system=system("triple_pendulum"))
+    assert ds.iterations.values[1:3].sum() < 40
+
+
+@each("turn, most", [(0.5, 4.5), (1.0, 6.2), (1.5, 7.5)])
+def test_a_fast_body_takes_few_motions(turn, most):
+    """A body on a ball joint that turns so far (rad) in a step: the matrix is that of the end that is foretold."""
+    centre, speed = np.array([0.0, 0.0, 1.0]), 30.0
+    top = ph.system(ph.body("top", 2.0, (1.0, 1.1, 0.4)), ph.joints.ball(at=-centre).on("top", ph.ground),
+                    ph.loads.weight())  # fmt: skip
+    spin = np.array([1.0, 2.0, speed])
+    ds = ph.integrate(top, "v2/joints", step=turn / speed, steps=40, position=centre, angular_velocity=spin,
+                      velocity=np.cross(spin, centre))  # fmt: skip
+    assert ds.iterations.values[2:].mean() < most
